@@ -1,0 +1,371 @@
+"""Attention: each query reads a weighted mean of the values it is allowed to read."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_lib.linear import Linear
+from course_lib.masks import causal_mask
+
+
+def attention(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    allowed: Tensor | None = None,
+    bias: Tensor | None = None,
+    need_weights: bool = False,
+    causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Average the values, weighted by how well each query matches each key.
+
+    outputs = softmax(queries keys^T / sqrt(d_head) + bias) values, over allowed keys.
+    With fewer key heads than query heads, consecutive query heads share a key head.
+    Where weights are asked for the formula runs as written; otherwise torch's fused
+    kernel computes the same without keeping the score matrix.
+
+    Args:
+        queries: (batch, head, query, d_head) float.
+        keys: (batch, kv_head, key, d_head); kv_head divides head.
+        values: (batch, kv_head, key, d_head).
+        allowed: bool, broadcasts to (batch, head, query, key); True where the query
+            may read the key. None lets every query read every key.
+        bias: float, broadcasts to (batch, head, query, key); added to scaled scores.
+        need_weights: also return the weights.
+        causal: hide keys after the query, the last query standing at the last key:
+            allowed=causal_mask(n_queries, n_keys), without building it where the
+            kernel can skip it. Trap: unlike a mask, it does not contain NaN.
+
+    Returns:
+        outputs: (batch, head, query, d_head). A query that may read no key gets 0,
+            also as gradient. NaN in a hidden key or value reaches nobody.
+        weights: (batch, head, query, key), rows sum to 1 (or are 0); None unless
+            need_weights.
+
+    Raises:
+        ValueError: shapes, dtypes or head counts do not fit.
+
+    Source: Vaswani et al. (2017), arXiv:1706.03762, eq. 1; Ainslie et al. (2023),
+        arXiv:2305.13245 (grouped heads).
+    Lesson: notebooks/03_attention.ipynb
+
+    >>> queries, keys = torch.zeros(2, 3, 5, 7), torch.zeros(2, 3, 11, 7)
+    >>> outputs, weights = attention(queries, keys, values=keys, need_weights=True)
+    >>> tuple(outputs.shape), tuple(weights.shape)
+    ((2, 3, 5, 7), (2, 3, 5, 11))
+    """
+    _check(queries, keys, values, allowed, bias)
+    n_queries, n_keys = queries.shape[-2], keys.shape[-2]
+    if causal and (
+        allowed is not None or need_weights or bias is not None or n_queries != n_keys
+    ):
+        triangle = causal_mask(n_queries, n_keys, device=queries.device)
+        allowed = triangle if allowed is None else allowed & triangle
+        causal = False
+    attend = _explicit if need_weights else _fused
+    outputs, weights = attend(queries, keys, values, allowed, bias, causal)
+    if allowed is not None and outputs.isnan().any():
+        return _contained(attend, queries, keys, values, allowed, bias)
+    return outputs, weights
+
+
+def _explicit(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    allowed: Tensor | None,
+    bias: Tensor | None,
+    causal: bool,
+) -> tuple[Tensor, Tensor]:
+    """Run the formula step by step and keep the weights."""
+    keys, values = (
+        _one_per_query_head(queries, keys),
+        _one_per_query_head(queries, values),
+    )
+    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+    if scores.dtype in (torch.float16, torch.bfloat16):
+        scores = (
+            scores.float()
+        )  # as the fused kernel does: exp and sum in half lose digits
+    if bias is not None:
+        scores = scores + bias
+    if allowed is not None:
+        scores = scores.masked_fill(~allowed, -torch.inf)
+    # A row of -inf only has no finite maximum; subtracting the dtype's least number
+    # instead leaves exp(-inf) = 0 everywhere, and the sum is kept away from 0.
+    least, smallest = torch.finfo(scores.dtype).min, torch.finfo(scores.dtype).tiny
+    if scores.shape[-1] == 0:
+        return queries.new_zeros(*scores.shape[:-1], values.shape[-1]), scores.to(
+            queries.dtype
+        )
+    exponentials = (
+        scores - scores.detach().amax(-1, keepdim=True).clamp(min=least)
+    ).exp()
+    weights = exponentials / exponentials.sum(-1, keepdim=True).clamp(min=smallest)
+    weights = weights.to(values.dtype)
+    return weights @ values, weights
+
+
+def _fused(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    allowed: Tensor | None,
+    bias: Tensor | None,
+    causal: bool,
+) -> tuple[Tensor, None]:
+    """Call torch's kernel, which gives a query without keys an output of 0."""
+    mask = allowed
+    if bias is not None:
+        mask = bias.to(queries.dtype)
+        if allowed is not None:
+            mask = mask.masked_fill(~allowed, -torch.inf)
+    grouped = queries.ndim > 2 and queries.shape[-3] != keys.shape[-3]
+    outputs = F.scaled_dot_product_attention(
+        queries, keys, values, attn_mask=mask, is_causal=causal, enable_gqa=grouped
+    )
+    return outputs, None
+
+
+def _contained(
+    attend, queries, keys, values, allowed, bias
+) -> tuple[Tensor, Tensor | None]:
+    """Repeat an attention whose outputs hold NaN so that hidden NaN stays hidden.
+
+    A weight of 0 does not stop NaN: 0 * NaN is NaN. Keys and values that are not
+    finite are replaced by 0, and only queries that may read one become NaN.
+    """
+    broken = ~(keys.isfinite().all(-1) & values.isfinite().all(-1))
+    keys = keys.masked_fill(broken[..., None], 0.0)
+    values = values.masked_fill(broken[..., None], 0.0)
+    outputs, weights = attend(queries, keys, values, allowed, bias, False)
+    if queries.ndim > 2 and broken.shape[-2] != queries.shape[-3]:
+        broken = broken.repeat_interleave(queries.shape[-3] // broken.shape[-2], dim=-2)
+    reads_broken = (allowed & broken[..., None, :]).any(-1, keepdim=True)
+    outputs = outputs.masked_fill(reads_broken, torch.nan)
+    if weights is not None:
+        weights = weights.masked_fill(reads_broken, torch.nan)
+    return outputs, weights
+
+
+def _one_per_query_head(queries: Tensor, shared: Tensor) -> Tensor:
+    """Repeat key or value heads so that every query head has its own."""
+    if queries.ndim < 3 or queries.shape[-3] == shared.shape[-3]:
+        return shared
+    return shared.repeat_interleave(queries.shape[-3] // shared.shape[-3], dim=-3)
+
+
+def _check(queries, keys, values, allowed, bias) -> None:
+    if keys.shape[:-1] != values.shape[:-1] or queries.shape[-1] != keys.shape[-1]:
+        raise ValueError(
+            f"attention was given queries {tuple(queries.shape)}, keys {tuple(keys.shape)} and "
+            f"values {tuple(values.shape)}; queries and keys need the same d_head (last axis), "
+            f"keys and values the same batch, head and key axes"
+        )
+    if queries.ndim != keys.ndim or queries.ndim < 2:
+        raise ValueError(
+            f"attention was given queries with {queries.ndim} axes and keys with {keys.ndim}; "
+            f"both need the same, (batch, head, position, d_head)"
+        )
+    if queries.ndim > 2 and queries.shape[-3] % keys.shape[-3]:
+        raise ValueError(
+            f"attention was given {queries.shape[-3]} query heads and {keys.shape[-3]} key heads; "
+            f"the key heads must divide the query heads"
+        )
+    if (
+        not queries.is_floating_point()
+        or not queries.dtype == keys.dtype == values.dtype
+    ):
+        raise ValueError(
+            f"attention was given queries of {queries.dtype}, keys of {keys.dtype} and values of "
+            f"{values.dtype}; all three need the same floating dtype"
+        )
+    if allowed is not None and allowed.dtype != torch.bool:
+        raise ValueError(
+            f"allowed had dtype {allowed.dtype}; it is bool here, True = may read "
+            f"(numbers to add to the scores go in bias)"
+        )
+    if bias is not None and not bias.is_floating_point():
+        raise ValueError(
+            f"bias had dtype {bias.dtype}; it is added to scores, pass floats"
+        )
+
+
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Cut the width into heads: head h of a position is its h-th slice.
+
+    Args:
+        x: (batch, position, d_model).
+        n_heads: heads; must divide d_model.
+
+    Returns:
+        (batch, head, position, d_head), a view.
+
+    Raises:
+        ValueError: n_heads does not divide d_model.
+
+    Source: Vaswani et al. (2017), arXiv:1706.03762, section 3.2.2.
+    Lesson: notebooks/03_attention.ipynb
+
+    >>> tuple(split_heads(torch.zeros(2, 5, 21), n_heads=3).shape)
+    (2, 3, 5, 7)
+    """
+    if n_heads < 1 or x.shape[-1] % n_heads:
+        raise ValueError(
+            f"split_heads was given width {x.shape[-1]} and {n_heads} heads; "
+            f"the number of heads must divide the width"
+        )
+    return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """Put the heads of a position side by side again: the inverse of split_heads.
+
+    Args:
+        x: (batch, head, position, d_head).
+
+    Returns:
+        (batch, position, d_model).
+
+    Lesson: notebooks/03_attention.ipynb
+
+    >>> x = torch.randn(2, 5, 21)
+    >>> torch.equal(merge_heads(split_heads(x, 3)), x)
+    True
+    """
+    return x.transpose(-3, -2).flatten(-2)
+
+
+class MultiHeadAttention(nn.Module):
+    """Project, attend in several heads at once, merge, project back.
+
+    Args:
+        d_model: width of the residual stream.
+        n_heads: query heads; must divide d_model.
+        n_kv_heads: key/value heads; must divide n_heads; None: n_heads.
+        bias: give the four projections a bias.
+        scheme: a position scheme of course_lib.positions that turns queries and keys
+            or biases the scores; None: the scores do not see positions.
+        layer: index under which a cache keeps this module's keys and values.
+        cross: read a memory instead of x itself.
+
+    Raises:
+        ValueError: the head counts do not divide.
+
+    Source: Vaswani et al. (2017), arXiv:1706.03762, section 3.2.2.
+    Lesson: notebooks/03_attention.ipynb
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        n_kv_heads: int | None = None,
+        bias: bool = True,
+        scheme: nn.Module | None = None,
+        layer: int = 0,
+        cross: bool = False,
+    ):
+        super().__init__()
+        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        if n_heads < 1 or d_model % n_heads or n_kv_heads < 1 or n_heads % n_kv_heads:
+            raise ValueError(
+                f"MultiHeadAttention was given d_model={d_model}, n_heads={n_heads}, "
+                f"n_kv_heads={n_kv_heads}; n_heads must divide d_model and n_kv_heads n_heads"
+            )
+        self.n_heads, self.n_kv_heads, self.d_head = (
+            n_heads,
+            n_kv_heads,
+            d_model // n_heads,
+        )
+        self.scheme, self.layer, self.cross = scheme, layer, cross
+        self.to_queries = Linear(d_model, d_model, bias)
+        self.to_keys = Linear(d_model, n_kv_heads * self.d_head, bias)
+        self.to_values = Linear(d_model, n_kv_heads * self.d_head, bias)
+        self.to_output = Linear(d_model, d_model, bias)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        allowed: Tensor | None = None,
+        positions: Tensor | None = None,
+        bias: Tensor | None = None,
+        cache=None,
+        need_weights: bool = False,
+        causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Let every position of x read from x, or from memory.
+
+        Args:
+            x: (batch, query, d_model).
+            memory: (batch, key, d_model), what to read instead of x; None: x itself,
+                or (cross) what the cache remembers.
+            allowed: bool, broadcasts to (batch, head, query, key), True = may read;
+                with a cache, key counts the cached keys too.
+            positions: (query,) or (batch, query) int, or what the scheme prepared.
+            bias: float, broadcasts to (batch, head, query, key).
+            cache: a cache of course_lib.kv_cache or its Step; extended, then read.
+            need_weights: also return the weights.
+            causal: as in attention().
+
+        Returns:
+            outputs: (batch, query, d_model).
+            weights: (batch, head, query, key), or None.
+
+        Raises:
+            ValueError: a cross-attention got neither memory nor a cache that has one,
+                or the shapes do not fit.
+
+        >>> heads = MultiHeadAttention(d_model=6, n_heads=3)
+        >>> outputs, _ = heads(torch.zeros(2, 5, 6), memory=torch.zeros(2, 7, 6))
+        >>> tuple(outputs.shape)
+        (2, 5, 6)
+        """
+        queries = split_heads(self.to_queries(x), self.n_heads)
+        if self.cross or memory is not None:
+            keys, values = self._read_memory(memory, cache)
+        else:
+            keys = split_heads(self.to_keys(x), self.n_kv_heads)
+            values = split_heads(self.to_values(x), self.n_kv_heads)
+            queries, keys, values, bias = self._place(
+                queries, keys, values, positions, bias, cache
+            )
+        outputs, weights = attention(
+            queries, keys, values, allowed, bias, need_weights, causal
+        )
+        return self.to_output(merge_heads(outputs)), weights
+
+    def _place(self, queries, keys, values, positions, bias, cache):
+        """Turn queries and keys by position, extend the cache, bias the scores."""
+        if self.scheme is not None:
+            queries, keys = (
+                self.scheme.turn(queries, positions),
+                self.scheme.turn(keys, positions),
+            )
+        key_positions = positions
+        if cache is not None:
+            keys, values, key_positions = cache.extend(self.layer, keys, values)
+        if self.scheme is not None:
+            learned = self.scheme.bias(queries, positions, key_positions)
+            if learned is not None:
+                bias = learned if bias is None else bias + learned
+        return queries, keys, values, bias
+
+    def _read_memory(self, memory, cache) -> tuple[Tensor, Tensor]:
+        """Project the memory once; later calls recall the result from the cache."""
+        kept = cache.cross(self.layer) if cache is not None else None
+        if kept is not None:
+            return kept
+        if memory is None:
+            raise ValueError(
+                "a cross-attention got no memory and no cache that remembers one; "
+                "pass memory at the first call"
+            )
+        keys = split_heads(self.to_keys(memory), self.n_kv_heads)
+        values = split_heads(self.to_values(memory), self.n_kv_heads)
+        if cache is not None:
+            cache.remember_cross(self.layer, keys, values)
+        return keys, values

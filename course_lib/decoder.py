@@ -1,0 +1,261 @@
+"""The decoder: embedding, stack, head; one class and one config for four families."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.block import Stack
+from course_lib.config import DecoderConfig
+from course_lib.embedding import TokenEmbedding
+from course_lib.initial import initialise_weights
+from course_lib.kv_cache import (
+    AppendCache,
+    KeyValueCache,
+    PagedCache,
+    PreallocatedCache,
+    SlidingWindowCache,
+    Step,
+)
+from course_lib.linear import Linear
+from course_lib.masks import may_read, padding_mask
+
+CACHES = {
+    "append": AppendCache,
+    "preallocated": PreallocatedCache,
+    "sliding_window": SlidingWindowCache,
+    "paged": PagedCache,
+}
+
+
+class Decoder(nn.Module):
+    """Predict the next token at every position.
+
+    Args:
+        config: a DecoderConfig.
+        generator: the source of the random initial weights; None: torch's own.
+        initialise: False leaves the weights as they come, for a caller who loads some.
+
+    Source: Vaswani et al. (2017), arXiv:1706.03762, section 3.
+    Lesson: notebooks/08_decoder.ipynb
+
+    >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+    >>> tuple(decoder(torch.tensor([[1, 2, 3, 5, 7]])).shape)
+    (1, 5, 11)
+    """
+
+    def __init__(
+        self,
+        config: DecoderConfig,
+        generator: torch.Generator | None = None,
+        initialise: bool = True,
+    ):
+        super().__init__()
+        self.config = config
+        with torch.device("meta"):  # shapes only: weights are drawn, or loaded, once
+            self.embedding = TokenEmbedding(config)
+            self.stack = Stack(config)
+            self.head = Linear(config.d_model, config.vocab_size, bias=False)
+        self.to_empty(device=torch.get_default_device())
+        if config.tie_weights:
+            self.head.weight = self.embedding.weight
+        if initialise:
+            initialise_weights(self, config, generator)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        memory: Tensor | None = None,
+        lengths: Tensor | Sequence[int] | None = None,
+        memory_lengths: Tensor | Sequence[int] | None = None,
+        cache: KeyValueCache | None = None,
+        side: str = "right",
+        record: dict | None = None,
+        only_last: bool = False,
+    ) -> Tensor:
+        """Score every next token at every position.
+
+        Args:
+            tokens: (batch, position) int, ids; with a cache only those not yet fed.
+            memory: (batch, key, d_model), what cross-attention reads; with a cache
+                only at the first call.
+            lengths: (batch,) int, real tokens of this call; None: all. 0 is allowed.
+            memory_lengths: (batch,) int, real places of the memory; None: all.
+            cache: extended by this call; None computes everything anew.
+            side: "right" or "left", where the padding of tokens stands.
+            record: a dict that receives the attention weights (see Block.forward).
+            only_last: score only after the last real token of each row.
+
+        Returns:
+            logits: (batch, position, vocab), or (batch, 1, vocab) if only_last; those
+            at padding mean nothing.
+
+        Raises:
+            ValueError: ids outside the vocabulary, a wrong shape or dtype, a row longer
+                than max_length, lengths that do not fit, a memory that is missing,
+                not wanted, or not the one that the cache knows.
+        """
+        self.embedding.check(tokens)
+        # Checked before the cache is planned: nothing is changed by a call that fails.
+        memory, memory_allowed = self._memory(tokens, memory, memory_lengths, cache)
+        step = self._step(tokens, lengths, cache, side)
+        cached = isinstance(step, Step)
+        positions = step.positions if cached else step
+        residual = self.embedding(tokens, positions)
+        reading = {} if not self.config.causal else self._reading(step, positions)
+        residual = self.stack(
+            residual,
+            positions,
+            memory=memory,
+            memory_allowed=memory_allowed,
+            cache=step if cached else None,
+            record=record,
+            **reading,
+        )
+        if only_last:
+            residual = residual.gather(1, _last_places(tokens, lengths, side, residual))
+        return self.head(residual)
+
+    def new_cache(
+        self,
+        batch: int = 1,
+        kind: str = "preallocated",
+        max_length: int | None = None,
+        **options,
+    ) -> KeyValueCache:
+        """Make an empty cache that fits this decoder.
+
+        Args:
+            batch: rows.
+            kind: "append", "preallocated", "sliding_window" or "paged".
+            max_length: most tokens a row may hold; None: the config's.
+            **options: block_size for "paged".
+
+        Returns:
+            A cache in the dtype and on the device of the weights.
+
+        Raises:
+            ValueError: the kind is unknown, max_length exceeds the config's, or a
+                sliding window is asked for and the config has no window.
+
+        >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+        >>> cache = decoder.new_cache(max_length=7)
+        >>> _ = decoder(torch.tensor([[1, 2, 3]]), cache=cache)
+        >>> cache.lengths
+        tensor([3])
+        """
+        config, weight = self.config, self.embedding.weight
+        if kind not in CACHES:
+            raise ValueError(f"kind was {kind!r}; choose one of {', '.join(CACHES)}")
+        max_length = config.max_length if max_length is None else max_length
+        if max_length > config.max_length:
+            raise ValueError(
+                f"a cache for {max_length} tokens was asked for; this model reads at most "
+                f"{config.max_length}"
+            )
+        if kind == "sliding_window":
+            if config.window is None:
+                raise ValueError(
+                    "a sliding-window cache was asked for and config.window is None; a model "
+                    "that reads everything needs one of the other caches"
+                )
+            options = {"window": config.window, **options}
+        return CACHES[kind](
+            batch,
+            config.n_layers,
+            config.n_kv_heads,
+            config.d_head,
+            max_length,
+            dtype=weight.dtype,
+            device=weight.device,
+            **options,
+        )
+
+    # -- the parts of forward ---------------------------------------------------------
+
+    def _step(self, tokens, lengths, cache, side) -> Step | Tensor:
+        """Place this call's tokens: a Step with a cache, else their positions."""
+        if cache is not None:
+            if cache.batch != len(tokens):
+                raise ValueError(
+                    f"tokens have {len(tokens)} rows and the cache {cache.batch}; make a "
+                    f"cache with batch={len(tokens)}, or reorder it"
+                )
+            step = cache.step(tokens.shape[1], lengths, side)
+            if cache.bounded or self.config.positions == "learned":
+                self.embedding.check_length(max(step.after))
+            return step
+        return self.embedding.place(tokens, lengths, side)
+
+    def _reading(self, step: Step | Tensor, positions: Tensor) -> dict:
+        """Say what self-attention may read, as cheaply as this call permits."""
+        window = self.config.window
+        if isinstance(step, Step):
+            n_keys = step.key_positions.shape[-1]
+            if step.reads_all and (window is None or n_keys <= window):
+                return {}
+            return {"allowed": may_read(positions, step.key_positions, window=window)}
+        if positions.ndim == 1 and window is None:
+            return {"causal": True}
+        return {"allowed": may_read(positions, positions, window=window)}
+
+    def _memory(
+        self, tokens, memory, memory_lengths, cache
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Check the memory against the config and what the cache remembers."""
+        if not self.config.cross_attention:
+            if memory is not None:
+                raise ValueError(
+                    "memory was given and this decoder has no cross-attention; leave it out, or "
+                    "build the model with cross_attention=True"
+                )
+            return None, None
+        known = None if cache is None else cache.memory
+        if memory is None:
+            if known is None:
+                raise ValueError(
+                    "this decoder has cross-attention and got no memory; pass the encoder's "
+                    "output (with a cache: at the first call)"
+                )
+            return None, cache.memory_allowed
+        self._check_memory(tokens, memory)
+        allowed = None
+        if memory_lengths is not None:
+            lengths = torch.as_tensor(memory_lengths, device=memory.device)
+            if len(lengths) != memory.shape[0]:
+                raise ValueError(
+                    f"memory_lengths has {len(lengths)} entries and memory {memory.shape[0]} rows; "
+                    f"pass one a row"
+                )
+            allowed = padding_mask(lengths, memory.shape[1])
+        if known is not None:
+            if known is not memory and not torch.equal(known, memory):
+                raise ValueError(
+                    "this cache already reads another memory; pass memory=None to go on with "
+                    "it, or a new cache for a new source"
+                )
+            return None, cache.memory_allowed
+        if cache is not None:
+            cache.memory, cache.memory_allowed = memory, allowed
+        return memory, allowed
+
+    def _check_memory(self, tokens: Tensor, memory: Tensor) -> None:
+        if (
+            memory.ndim != 3
+            or memory.shape[0] != tokens.shape[0]
+            or (memory.shape[2] != self.config.d_model)
+        ):
+            raise ValueError(
+                f"memory has shape {tuple(memory.shape)}; for tokens {tuple(tokens.shape)} it must "
+                f"be (batch, key, d_model) = ({tokens.shape[0]}, any, {self.config.d_model})"
+            )
+
+
+def _last_places(tokens: Tensor, lengths, side: str, residual: Tensor) -> Tensor:
+    """Index (batch, 1, d_model) of each row's last real place, for gather."""
+    batch, n = tokens.shape
+    if lengths is None or side == "left":
+        places = torch.full((batch,), n - 1, device=tokens.device)
+    else:
+        places = torch.as_tensor(lengths, device=tokens.device).long().clamp(min=1) - 1
+    return places[:, None, None].expand(-1, 1, residual.shape[-1])

@@ -1,0 +1,383 @@
+"""Writing: feed the model its own choices, one id at a time."""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.kv_cache import KeyValueCache
+from course_lib.sampling import Sampler
+
+
+def generate(
+    model: nn.Module,
+    prompt_ids: Sequence[int] | Tensor,
+    max_new_tokens: int,
+    sampler: Sampler | None = None,
+    eos_id: int | None = None,
+    cache: bool | KeyValueCache = True,
+    memory: Tensor | None = None,
+    memory_lengths: Tensor | Sequence[int] | None = None,
+) -> list[int]:
+    """Continue a prompt until the end token or the budget.
+
+    Args:
+        model: a Decoder, or an EncoderDecoder whose decoder writes.
+        prompt_ids: (position,) ids; with a caller's cache only those not yet fed, the
+            last sampled one included.
+        max_new_tokens: budget, 0 or more.
+        sampler: chooses each id; None: the largest logit.
+        eos_id: stop after this id; None: never stop early.
+        cache: True makes one for this call, False feeds everything at every step, a
+            cache of batch 1 is continued (and still lacks the last id afterwards).
+        memory: (1, key, d_model) for cross-attention; None if the cache has it.
+        memory_lengths: (1,) int, real places of the memory.
+
+    Returns:
+        The new ids, the end token included.
+
+    Raises:
+        ValueError: the prompt is empty, the budget negative, prompt and budget
+            together exceed what model or cache can hold, or an id or memory does
+            not fit.
+
+    Lesson: notebooks/09_sampling.ipynb
+
+    >>> from course_lib.decoder import Decoder, DecoderConfig
+    >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+    >>> len(generate(decoder, [1, 2, 3], max_new_tokens=5))
+    5
+    """
+    return list(
+        stream(
+            model,
+            prompt_ids,
+            max_new_tokens,
+            sampler,
+            eos_id,
+            cache,
+            memory,
+            memory_lengths,
+        )
+    )
+
+
+def stream(
+    model: nn.Module,
+    prompt_ids: Sequence[int] | Tensor,
+    max_new_tokens: int,
+    sampler: Sampler | None = None,
+    eos_id: int | None = None,
+    cache: bool | KeyValueCache = True,
+    memory: Tensor | None = None,
+    memory_lengths: Tensor | Sequence[int] | None = None,
+) -> Iterator[int]:
+    """Yield the ids of `generate` one by one, each as soon as it is chosen.
+
+    Args:
+        model: as in generate.
+        prompt_ids: as in generate.
+        max_new_tokens: as in generate.
+        sampler: as in generate.
+        eos_id: as in generate.
+        cache: as in generate.
+        memory: as in generate.
+        memory_lengths: as in generate.
+
+    Yields:
+        The new ids, the end token included.
+
+    Raises:
+        ValueError: as generate, at the call, before the first id is asked for.
+
+    Lesson: notebooks/09_sampling.ipynb
+
+    >>> from course_lib.decoder import Decoder, DecoderConfig
+    >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+    >>> ids = stream(decoder, [1, 2, 3], max_new_tokens=5)
+    >>> 0 <= next(ids) < 11
+    True
+    """
+    rows = _batches(
+        model,
+        [prompt_ids],
+        max_new_tokens,
+        sampler,
+        eos_id,
+        cache,
+        memory,
+        memory_lengths,
+    )
+    return (chosen[0] for chosen in rows)
+
+
+def generate_batch(
+    model: nn.Module,
+    prompts: Sequence[Sequence[int] | Tensor],
+    max_new_tokens: int,
+    sampler: Sampler | None = None,
+    eos_id: int | None = None,
+    cache: bool | KeyValueCache = True,
+    memory: Tensor | None = None,
+    memory_lengths: Tensor | Sequence[int] | None = None,
+) -> list[list[int]]:
+    """Continue several prompts at once; each row gets what it would get alone.
+
+    Prompts may differ in length, and a row that ends waits for the others without
+    being fed.
+
+    Args:
+        model: as in generate.
+        prompts: a list of ids per row.
+        max_new_tokens: as in generate, for each row.
+        sampler: as in generate.
+        eos_id: as in generate.
+        cache: as in generate; a caller's cache has a row per prompt.
+        memory: (batch, key, d_model).
+        memory_lengths: (batch,) int, real places of each memory.
+
+    Returns:
+        The new ids of each row, the end token included.
+
+    Raises:
+        ValueError: as generate.
+
+    Lesson: notebooks/09_sampling.ipynb
+
+    >>> from course_lib.decoder import Decoder, DecoderConfig
+    >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+    >>> [len(ids) for ids in generate_batch(decoder, [[1, 2, 3], [5]], max_new_tokens=4)]
+    [4, 4]
+    """
+    written: list[list[int]] = [[] for _ in prompts]
+    for chosen in _batches(
+        model, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
+    ):
+        for row, new_id in chosen.items():
+            written[row].append(new_id)
+    return written
+
+
+def _batches(
+    model, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
+) -> Iterator[dict[int, int]]:
+    """Check everything now, then return the generator that writes."""
+    decoder = getattr(model, "decoder", model)
+    prompts = [_ids(prompt) for prompt in prompts]
+    if max_new_tokens < 0:
+        raise ValueError(
+            f"max_new_tokens was {max_new_tokens}; pass a budget of 0 or more"
+        )
+    if not prompts:
+        raise ValueError("no prompts were given; pass at least one list of ids")
+    if cache is True:
+        longest = max(map(len, prompts)) + max_new_tokens
+        _check_room(decoder, None, prompts, max_new_tokens)
+        cache = decoder.new_cache(len(prompts), max_length=longest)
+    else:
+        cache = None if cache is False else cache
+        _check_room(decoder, cache, prompts, max_new_tokens)
+    sampler = Sampler(temperature=0) if sampler is None else sampler
+    return _write(
+        decoder, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
+    )
+
+
+def _ids(prompt: Sequence[int] | Tensor) -> list[int]:
+    ids = torch.as_tensor(prompt).tolist()
+    if not isinstance(ids, list) or not ids or not all(type(i) is int for i in ids):
+        raise ValueError(
+            f"a prompt was {prompt!r}; pass a flat list of at least one id, for example the "
+            f"start token"
+        )
+    return ids
+
+
+def _check_room(decoder, cache, prompts, max_new_tokens) -> None:
+    """Refuse what would run past the model or the cache before computing anything."""
+    if cache is not None and cache.batch != len(prompts):
+        raise ValueError(
+            f"{len(prompts)} prompts were given and a cache of {cache.batch} rows; "
+            f"make one with batch={len(prompts)}"
+        )
+    fed = [0] * len(prompts) if cache is None else cache.lengths.tolist()
+    needed = (
+        max(n + len(prompt) for n, prompt in zip(fed, prompts, strict=True))
+        + max_new_tokens
+    )
+    limit = decoder.config.max_length
+    if cache is not None:
+        limit = min(limit, cache.max_length) if cache.bounded else limit
+        if not cache.bounded and decoder.config.positions != "learned":
+            return
+    if needed > limit:
+        raise ValueError(
+            f"prompt and new tokens would make a row {needed} tokens long and there is room for "
+            f"{limit}; shorten the prompt, lower max_new_tokens, or make the cache longer"
+        )
+
+
+def _write(
+    decoder, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
+) -> Iterator[dict[int, int]]:
+    """Yield, step by step, the new id of each row that still writes."""
+    device = decoder.embedding.weight.device
+    was_training = decoder.training
+    decoder.eval()  # dropout would make the model disagree with itself
+    try:
+        history = [list(prompt) for prompt in prompts]
+        feed, writing = prompts, set(range(len(prompts)))
+        for _ in range(max_new_tokens):
+            tokens, lengths = _pad(feed, device)
+            logits = _last_logits(
+                decoder, tokens, lengths, cache, memory, memory_lengths
+            )
+            chosen = sampler(logits, history).tolist()
+            new = {row: chosen[row] for row in sorted(writing)}
+            for row, new_id in new.items():
+                history[row].append(new_id)
+                if new_id == eos_id:
+                    writing.discard(row)
+            yield new
+            if not writing:
+                return
+            if cache is None:
+                feed = history
+            else:
+                memory = memory_lengths = None  # the cache has them now
+                feed = [
+                    [chosen[row]] if row in writing else []
+                    for row in range(len(prompts))
+                ]
+    finally:
+        decoder.train(was_training)
+
+
+def _pad(
+    rows: list[list[int]], device: torch.device
+) -> tuple[Tensor, list[int] | None]:
+    """Put rows of ids into one tensor, padded on the right; lengths only where needed."""
+    lengths = [len(row) for row in rows]
+    longest = max(lengths)
+    tokens = torch.tensor(
+        [row + [0] * (longest - len(row)) for row in rows], device=device
+    )
+    return tokens, None if min(lengths) == longest else lengths
+
+
+@torch.inference_mode()
+def _last_logits(decoder, tokens, lengths, cache, memory, memory_lengths) -> Tensor:
+    """Score the token after the last real one of each row: (batch, vocab)."""
+    logits = decoder(
+        tokens,
+        memory,
+        lengths=lengths,
+        memory_lengths=memory_lengths,
+        cache=cache,
+        only_last=True,
+    )
+    return logits[:, 0]
+
+
+def beam_search(
+    model: nn.Module,
+    prompt_ids: Sequence[int] | Tensor,
+    n_beams: int,
+    max_new_tokens: int,
+    eos_id: int,
+    length_penalty: float = 1.0,
+    memory: Tensor | None = None,
+    memory_lengths: Tensor | Sequence[int] | None = None,
+) -> list[tuple[list[int], float]]:
+    """Keep the n_beams best continuations at every step, finished ones among them.
+
+    The score of a continuation is the sum of the log-probabilities of its new tokens,
+    the end token counted, divided by their number to the power length_penalty. A
+    finished continuation keeps its place only while its score is among the best. The
+    search ends when all kept ones are finished, or at the budget; those that are not
+    finished then are returned as they stand. With one beam this is greedy decoding.
+
+    Args:
+        model: a Decoder, or an EncoderDecoder whose decoder writes.
+        prompt_ids: (position,) ids.
+        n_beams: continuations to keep, at least 1.
+        max_new_tokens: budget of each.
+        eos_id: the id that finishes a continuation.
+        length_penalty: 0 compares sums, 1 means; above 1 favours long ones.
+        memory: (1, key, d_model) for cross-attention.
+        memory_lengths: (1,) int, real places of the memory.
+
+    Returns:
+        [(new ids, score)], at most n_beams, best first.
+
+    Raises:
+        ValueError: n_beams is smaller than 1, or as generate.
+
+    Source: Wu et al. (2016), arXiv:1609.08144, section 7 (length normalisation).
+    Lesson: notebooks/09_sampling.ipynb
+
+    >>> from course_lib.decoder import Decoder, DecoderConfig
+    >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+    >>> found = beam_search(decoder, [1, 2], n_beams=3, max_new_tokens=5, eos_id=0)
+    >>> len(found)
+    3
+    """
+    decoder = getattr(model, "decoder", model)
+    if n_beams < 1:
+        raise ValueError(f"n_beams was {n_beams}; pass at least 1")
+    if max_new_tokens < 0:
+        raise ValueError(
+            f"max_new_tokens was {max_new_tokens}; pass a budget of 0 or more"
+        )
+    prompt = _ids(prompt_ids)
+    _check_room(decoder, None, [prompt], max_new_tokens)
+    cache = decoder.new_cache(1, max_length=len(prompt) + max_new_tokens)
+    was_training = decoder.training
+    decoder.eval()
+    try:
+        beams = [([], 0.0)]  # (new ids, sum of log-probabilities)
+        feed = torch.tensor([prompt], device=decoder.embedding.weight.device)
+        for _ in range(max_new_tokens):
+            logits = _last_logits(decoder, feed, None, cache, memory, memory_lengths)
+            memory = memory_lengths = None
+            beams, parents = _extend_beams(
+                beams, logits, n_beams, eos_id, length_penalty
+            )
+            if not parents:
+                break
+            cache.reorder(parents)
+            last = [[ids[-1]] for ids, _ in beams if ids[-1] != eos_id]
+            feed = torch.tensor(last, device=feed.device)
+    finally:
+        decoder.train(was_training)
+    return [(ids, _score(ids, total, length_penalty)) for ids, total in beams]
+
+
+def _score(ids: list[int], total: float, length_penalty: float) -> float:
+    return total / max(len(ids), 1) ** length_penalty
+
+
+def _extend_beams(
+    beams: list[tuple[list[int], float]],
+    logits: Tensor,
+    n_beams: int,
+    eos_id: int,
+    length_penalty: float,
+) -> tuple[list[tuple[list[int], float]], list[int]]:
+    """Extend the unfinished beams, keep the best of all, name the rows they grew from.
+
+    Row i of logits (row, vocab) belongs to the i-th beam that is not finished.
+    """
+    finished = [beam for beam in beams if beam[0] and beam[0][-1] == eos_id]
+    unfinished = [beam for beam in beams if beam not in finished]
+    totals = torch.tensor([total for _, total in unfinished], dtype=torch.float64)
+    sums = totals[:, None] + logits.double().log_softmax(-1).cpu()
+    best = sums.flatten().topk(min(n_beams, sums.numel()))
+    candidates = [(ids, total, None) for ids, total in finished]
+    for total, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+        row, new_id = divmod(place, sums.shape[1])
+        candidates.append((unfinished[row][0] + [new_id], total, row))
+    candidates.sort(key=lambda c: -_score(c[0], c[1], length_penalty))
+    kept = candidates[:n_beams]
+    parents = [row for ids, _, row in kept if row is not None and ids[-1] != eos_id]
+    return [(ids, total) for ids, total, _ in kept], parents

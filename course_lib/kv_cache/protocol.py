@@ -1,0 +1,389 @@
+"""What all caches share: the protocol, and the plan of one pass."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from course_lib.masks import PADDING, token_positions
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one forward pass adds to a cache: the same for each of its layers.
+
+    A Step stands in for its cache inside the pass: attention calls `extend` on either.
+
+    Attributes:
+        cache: the cache that is extended.
+        before, after: per row, the real tokens before and after this pass.
+        positions: (query,) int, or (batch, query) with -1 for padding.
+        key_positions: (key,) or (batch, key) int, of all keys that extend returns.
+        start: the common first position if every row is alike and all real, else None.
+        scatter: row, slot and place of each real token where rows differ, else None.
+    """
+
+    cache: "KeyValueCache"
+    before: list[int]
+    after: list[int]
+    positions: Tensor
+    key_positions: Tensor
+    start: int | None
+    scatter: tuple[Tensor, Tensor, Tensor] | None
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether one new token per row reads every key, so that no mask is needed."""
+        return self.start is not None and len(self.positions) == 1
+
+    def extend(
+        self, layer: int, keys: Tensor, values: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Extend the cache at one layer by this step (see KeyValueCache.extend)."""
+        return self.cache._extend(layer, keys, values, self)
+
+    def cross(self, layer: int) -> tuple[Tensor, Tensor] | None:
+        """Recall the cross-attention keys and values of a layer, if they are kept."""
+        return self.cache.cross(layer)
+
+    def remember_cross(self, layer: int, keys: Tensor, values: Tensor) -> None:
+        """Keep the cross-attention keys and values of a layer."""
+        self.cache.remember_cross(layer, keys, values)
+
+
+class KeyValueCache:
+    """What the four caches share: counting, checking, reordering, cutting.
+
+    Args:
+        batch: rows.
+        n_layers: layers that attend to themselves.
+        n_kv_heads: key/value heads of a layer.
+        d_head: width of a head.
+        max_length: most real tokens that a row may hold.
+        dtype: dtype of keys and values.
+        device: where they live; None: the CPU.
+
+    Raises:
+        ValueError: a size is smaller than 1.
+
+    Lesson: notebooks/10_kv_cache.ipynb
+    """
+
+    bounded = True  # past max_length there is an error; a window instead forgets
+
+    def __init__(
+        self,
+        batch: int,
+        n_layers: int,
+        n_kv_heads: int,
+        d_head: int,
+        max_length: int,
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str | None = None,
+    ):
+        sizes = dict(
+            batch=batch,
+            n_layers=n_layers,
+            n_kv_heads=n_kv_heads,
+            d_head=d_head,
+            max_length=max_length,
+        )
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(
+                    f"a cache was asked for with {name}={size}; it must be at least 1"
+                )
+        self.n_layers, self.n_kv_heads, self.d_head = n_layers, n_kv_heads, d_head
+        self.max_length, self.dtype = max_length, dtype
+        self.device = torch.device(device or "cpu")
+        self._counts = [[0] * batch for _ in range(n_layers)]
+        self._cross: dict[int, tuple[Tensor, Tensor]] = {}
+        self.memory: Tensor | None = None
+        self.memory_allowed: Tensor | None = None
+        self._allocate(batch)
+
+    # -- the protocol ---------------------------------------------------------------
+
+    @property
+    def batch(self) -> int:
+        """Rows of the cache."""
+        return len(self._counts[0])
+
+    @property
+    def lengths(self) -> Tensor:
+        """(batch,) int64: the real tokens each row has seen, those forgotten included."""
+        return torch.tensor(self._counts[0])
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all tensors kept, cross-attention included."""
+        tensors = [
+            *self._tensors(),
+            *(t for pair in self._cross.values() for t in pair),
+        ]
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+    def step(
+        self,
+        n_positions: int,
+        lengths: Tensor | Sequence[int] | None = None,
+        side: str = "right",
+    ) -> Step:
+        """Plan a pass that adds n_positions places to every row, before computing it.
+
+        Args:
+            n_positions: places of this call, padding included.
+            lengths: (batch,) real tokens of this call per row; None: all are real.
+            side: where the padding of this call stands.
+
+        Returns:
+            The Step whose `extend` every layer of the pass calls once.
+
+        Raises:
+            ValueError: a row would hold more than max_length tokens, lengths do not
+                fit, or an earlier pass was interrupted between two layers.
+
+        Lesson: notebooks/10_kv_cache.ipynb
+
+        >>> from course_lib.kv_cache import AppendCache
+        >>> cache = AppendCache(2, n_layers=1, n_kv_heads=3, d_head=5, max_length=7)
+        >>> cache.step(3, lengths=[1, 3]).positions
+        tensor([[ 0, -1, -1],
+                [ 0,  1,  2]])
+        """
+        first = self._counts[0]
+        if any(counts != first for counts in self._counts):
+            raise ValueError(
+                "the layers of this cache hold different numbers of tokens, so a pass was "
+                "interrupted; call crop(length) with the length before that pass"
+            )
+        return self._plan(first, n_positions, lengths, side)
+
+    def extend(
+        self, layer: int, keys: Tensor, values: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Add the keys and values of the newest positions, then return all of them.
+
+        Args:
+            layer: index of the layer.
+            keys: (batch, kv_head, position, d_head), all real tokens.
+            values: the same shape.
+
+        Returns:
+            keys: (batch, kv_head, key, d_head), the new ones last.
+            values: the same shape.
+            key_positions: (key,) or (batch, key) int, -1 where a row has no token.
+
+        Raises:
+            ValueError: the shape, dtype or layer does not fit, or a row would hold
+                more than max_length tokens.
+
+        Lesson: notebooks/10_kv_cache.ipynb
+
+        >>> from course_lib.kv_cache import AppendCache
+        >>> cache = AppendCache(2, n_layers=1, n_kv_heads=3, d_head=5, max_length=7)
+        >>> keys, values, positions = cache.extend(0, *torch.zeros(2, 2, 3, 4, 5))
+        >>> tuple(keys.shape), positions.tolist()
+        ((2, 3, 4, 5), [0, 1, 2, 3])
+        """
+        if not 0 <= layer < self.n_layers:
+            raise ValueError(
+                f"layer {layer} was given; this cache has layers 0 to {self.n_layers - 1}"
+            )
+        return self._extend(
+            layer, keys, values, self._plan(self._counts[layer], keys.shape[-2])
+        )
+
+    def reorder(self, rows: Tensor | Sequence[int]) -> None:
+        """Make row i a copy of what was row rows[i]: beams that continue other beams.
+
+        Args:
+            rows: (new batch,) int; rows may repeat, and their number may change.
+
+        Raises:
+            ValueError: rows is empty or names a row that does not exist.
+
+        Lesson: notebooks/10_kv_cache.ipynb
+
+        >>> from course_lib.kv_cache import AppendCache
+        >>> cache = AppendCache(2, n_layers=1, n_kv_heads=3, d_head=5, max_length=7)
+        >>> cache.reorder([1, 1, 0])
+        >>> cache.batch
+        3
+        """
+        chosen = torch.as_tensor(rows).tolist()
+        if not chosen or not all(0 <= row < self.batch for row in chosen):
+            raise ValueError(
+                f"reorder was given rows {chosen}; this cache has rows 0 to {self.batch - 1}"
+            )
+        index = torch.tensor(chosen, device=self.device)
+        self._counts = [[counts[row] for row in chosen] for counts in self._counts]
+        self._reorder(index)
+        self._cross = {
+            layer: (keys[index], values[index])
+            for layer, (keys, values) in self._cross.items()
+        }
+        if self.memory is not None:
+            self.memory = self.memory[index]
+        if self.memory_allowed is not None and self.memory_allowed.shape[0] > 1:
+            self.memory_allowed = self.memory_allowed[index]
+
+    def crop(self, length: int) -> None:
+        """Forget, in every row, all but its first `length` tokens.
+
+        Args:
+            length: tokens to keep; a shorter row stays as it is.
+
+        Raises:
+            ValueError: length is negative, or (sliding window) what the next token
+                must read was forgotten already.
+
+        Lesson: notebooks/10_kv_cache.ipynb
+
+        >>> from course_lib.kv_cache import AppendCache
+        >>> cache = AppendCache(2, n_layers=1, n_kv_heads=3, d_head=5, max_length=7)
+        >>> _ = cache.extend(0, *torch.zeros(2, 2, 3, 4, 5))
+        >>> cache.crop(1)
+        >>> cache.lengths
+        tensor([1, 1])
+        """
+        if length < 0:
+            raise ValueError(
+                f"crop was given {length}; pass how many tokens to keep, 0 or more"
+            )
+        self._before_crop(length)
+        self._counts = [
+            [min(count, length) for count in counts] for counts in self._counts
+        ]
+        self._after_crop()
+
+    # -- cross-attention ------------------------------------------------------------
+
+    def cross(self, layer: int) -> tuple[Tensor, Tensor] | None:
+        """Recall the cross-attention keys and values of a layer, None before the first call."""
+        return self._cross.get(layer)
+
+    def remember_cross(self, layer: int, keys: Tensor, values: Tensor) -> None:
+        """Keep the cross-attention keys and values of a layer: (batch, kv_head, key, d_head)."""
+        self._cross[layer] = (keys, values)
+
+    # -- what a kind of cache defines -------------------------------------------------
+
+    def _allocate(self, batch: int) -> None:
+        raise NotImplementedError
+
+    def _write(
+        self, layer: int, keys: Tensor, values: Tensor, step: Step
+    ) -> tuple[Tensor, Tensor]:
+        raise NotImplementedError
+
+    def _tensors(self) -> list[Tensor]:
+        return [tensor for pair in self._kept for tensor in pair]
+
+    def _reorder(self, index: Tensor) -> None:
+        self._kept = [(keys[index], values[index]) for keys, values in self._kept]
+
+    def _before_crop(self, length: int) -> None:
+        """Check that a crop is possible; only a window can say no."""
+
+    def _after_crop(self) -> None:
+        """Give memory back after a crop, where the kind of cache can."""
+
+    def _keep_zeros(self, batch: int, n_slots: int) -> None:
+        """Set aside keys and values for n_slots tokens of every row and layer."""
+        # Zeros, not empty: a hidden slot gets a weight of 0, and 0 * NaN is NaN.
+        shape = (batch, self.n_kv_heads, n_slots, self.d_head)
+        self._kept = [
+            tuple(torch.zeros(shape, dtype=self.dtype, device=self.device) for _ in "kv")
+            for _ in range(self.n_layers)
+        ]
+
+    # -- shared machinery -------------------------------------------------------------
+
+    def _plan(
+        self,
+        before: list[int],
+        n_positions: int,
+        lengths: Tensor | Sequence[int] | None = None,
+        side: str = "right",
+    ) -> Step:
+        counts = [n_positions] * len(before)
+        if lengths is not None:
+            counts = torch.as_tensor(lengths).tolist()
+            if not isinstance(counts, list) or len(counts) != len(before):
+                raise ValueError(
+                    f"lengths were {counts}; this cache has {len(before)} rows, "
+                    f"pass one count per row"
+                )
+        after = [start + count for start, count in zip(before, counts, strict=True)]
+        if self.bounded and max(after) > self.max_length:
+            raise ValueError(
+                f"this cache holds at most {self.max_length} tokens a row and the pass would "
+                f"make it {max(after)}; make the cache longer, crop it, or shorten the input"
+            )
+        alike = all(count == n_positions for count in counts) and len(set(before)) == 1
+        if alike:
+            start = before[0]
+            positions = torch.arange(start, after[0], device=self.device)
+            return Step(
+                self,
+                before,
+                after,
+                positions,
+                self._key_positions(before, after, positions),
+                start,
+                None,
+            )
+        ragged = token_positions(n_positions, counts, before, side)
+        rows, places = (ragged >= 0).nonzero(as_tuple=True)
+        scatter = tuple(t.to(self.device) for t in (rows, ragged[rows, places], places))
+        positions = ragged.to(self.device)
+        return Step(
+            self,
+            before,
+            after,
+            positions,
+            self._key_positions(before, after, positions),
+            None,
+            scatter,
+        )
+
+    def _key_positions(
+        self, before: list[int], after: list[int], positions: Tensor
+    ) -> Tensor:
+        """Positions of the keys that extend will return: slot = position, up to each row's end."""
+        slots = torch.arange(max(after), device=self.device)
+        if positions.ndim == 1:
+            return slots
+        ends = torch.tensor(after, device=self.device)[:, None]
+        return torch.where(slots < ends, slots, PADDING)
+
+    def _extend(
+        self, layer: int, keys: Tensor, values: Tensor, step: Step
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        expected = (self.batch, self.n_kv_heads, step.positions.shape[-1], self.d_head)
+        if keys.shape != expected or values.shape != expected:
+            raise ValueError(
+                f"extend was given keys {tuple(keys.shape)} and values {tuple(values.shape)}; "
+                f"this cache and step take (batch, kv_head, position, d_head) = {expected}"
+            )
+        if keys.dtype != self.dtype or values.dtype != self.dtype:
+            raise ValueError(
+                f"extend was given keys of {keys.dtype} and values of {values.dtype}; this cache "
+                f"holds {self.dtype}, make it with dtype={keys.dtype}"
+            )
+        if self._counts[layer] != step.before:
+            raise ValueError(
+                f"layer {layer} holds {self._counts[layer]} tokens and the step was planned for "
+                f"{step.before}; plan a step right before its pass, and use it once per layer"
+            )
+        keys, values = self._write(layer, keys, values, step)
+        self._counts[layer] = step.after
+        return keys, values, step.key_positions
+
+
+def usable(tensor: Tensor) -> Tensor:
+    """Copy a tensor made under inference_mode when autograd may need it now."""
+    trapped = tensor.is_inference() and not torch.is_inference_mode_enabled()
+    return tensor.clone() if trapped else tensor

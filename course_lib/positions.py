@@ -1,0 +1,432 @@
+"""How order enters: five schemes (and none) behind one interface.
+
+A scheme may act in three places, and leaves the others alone:
+    embed(positions)                                 added to the token embeddings
+    turn(x, prepared)                                applied to queries and keys
+    bias(queries, query_positions, key_positions)    added to the scores
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+SCHEMES = ("learned", "sinusoidal", "rotary", "relative", "alibi", "none")
+
+
+def sinusoids(n_positions: int, d_model: int, layout: str = "interleaved") -> Tensor:
+    """Tabulate sines and cosines of every position at wavelengths from 2 pi to 10000 * 2 pi.
+
+    Pair i turns by position / 10000^(2i / d_model).
+
+    Args:
+        n_positions: rows.
+        d_model: even width.
+        layout: "interleaved" (sine, cosine, sine, ... as in the paper) or "halves"
+            (all sines, then all cosines, with Whisper's slightly wider frequencies
+            10000^(-i / (d_model/2 - 1))).
+
+    Returns:
+        (position, d_model) float32.
+
+    Raises:
+        ValueError: d_model is odd or the layout is unknown.
+
+    Source: Vaswani et al. (2017), arXiv:1706.03762, section 3.5.
+    Lesson: notebooks/04_positions.ipynb
+
+    >>> sinusoids(2, 4)[1]
+    tensor([0.8415, 0.5403, 0.0100, 0.9999])
+    """
+    _check_waves(d_model, layout)
+    return _sinusoids_at(torch.arange(n_positions), d_model, layout)
+
+
+def _check_waves(d_model: int, layout: str) -> None:
+    if d_model < 2 or d_model % 2 or layout not in ("interleaved", "halves"):
+        raise ValueError(
+            f"sinusoids were asked for with d_model={d_model} and layout={layout!r}; they need an "
+            f"even width and the layout 'interleaved' or 'halves'"
+        )
+
+
+def _sinusoids_at(
+    positions: Tensor, d_model: int, layout: str = "interleaved"
+) -> Tensor:
+    pair = torch.arange(d_model // 2, dtype=torch.float64, device=positions.device)
+    if layout == "interleaved":
+        frequencies = 10000.0 ** (-2 * pair / d_model)
+    else:
+        frequencies = 10000.0 ** (-pair / max(d_model // 2 - 1, 1))
+    angles = positions[..., None] * frequencies
+    waves = torch.stack(
+        (angles.sin(), angles.cos()), dim=-1 if layout == "interleaved" else -2
+    )
+    return waves.flatten(-2).float()
+
+
+class Angles(NamedTuple):
+    """Cosines and sines of a call's rotation, computed once and used by every layer.
+
+    Both are (position, d_head) or (batch, 1, position, d_head).
+    """
+
+    cosines: Tensor
+    sines: Tensor
+
+
+def angles(
+    positions: Tensor, d_head: int, base: float = 10000.0, pairing: str = "interleaved"
+) -> Angles:
+    """Compute the rotation of each position: pair i turns by position / base^(2i / d_head).
+
+    Args:
+        positions: (position,) or (batch, position) int.
+        d_head: even width of a head.
+        base: the slowest pair's wavelength is about 2 pi base.
+        pairing: as in rotate.
+
+    Returns:
+        Angles, float32.
+
+    Raises:
+        ValueError: d_head is odd or the pairing is unknown.
+
+    Source: Su et al. (2021), arXiv:2104.09864, section 3.2.2.
+    Lesson: notebooks/04_positions.ipynb
+
+    >>> angles(torch.tensor([0, 1]), d_head=2).cosines
+    tensor([[1.0000, 1.0000],
+            [0.5403, 0.5403]])
+    """
+    _check_rotation(d_head, pairing)
+    pair = torch.arange(0, d_head, 2, dtype=torch.float32, device=positions.device)
+    turned = positions[..., None].float() * base ** (-pair / d_head)
+    turned = (
+        turned.repeat_interleave(2, -1)
+        if pairing == "interleaved"
+        else turned.repeat(*[1] * positions.ndim, 2)
+    )
+    if positions.ndim == 2:
+        turned = turned[:, None]  # room for the heads
+    return Angles(turned.cos(), turned.sin())
+
+
+def _check_rotation(d_head: int, pairing: str) -> None:
+    if d_head % 2 or pairing not in ("interleaved", "half"):
+        raise ValueError(
+            f"a rotation was asked for with d_head={d_head} and pairing={pairing!r}; it needs an "
+            f"even d_head and the pairing 'interleaved' or 'half'"
+        )
+
+
+def rotate(
+    x: Tensor,
+    positions: Tensor | Angles,
+    base: float = 10000.0,
+    pairing: str = "interleaved",
+) -> Tensor:
+    """Turn pairs of numbers in each head by an angle that grows with the position.
+
+    Both pairings give scores that depend on the distance of query and key alone;
+    weights trained with one do not work with the other.
+
+    Args:
+        x: (batch, head, position, d_head) float.
+        positions: (position,) or (batch, position) int, or Angles made of them.
+        base: as in angles.
+        pairing: "interleaved" turns (0, 1), (2, 3), ...; "half" turns (0, d_head / 2),
+            (1, d_head / 2 + 1), ...
+
+    Returns:
+        The shape and dtype of x.
+
+    Raises:
+        ValueError: d_head is odd, the pairing is unknown, or positions do not fit x.
+
+    Source: Su et al. (2021), arXiv:2104.09864, eq. 34.
+    Lesson: notebooks/04_positions.ipynb
+
+    >>> rotate(torch.tensor([[[[1.0, 0.0]]]]), torch.tensor([1]))
+    tensor([[[[0.5403, 0.8415]]]])
+    """
+    if not isinstance(positions, Angles):
+        if positions.shape[-1] != x.shape[-2]:
+            raise ValueError(
+                f"rotate was given x {tuple(x.shape)} and positions {tuple(positions.shape)}; "
+                f"it needs one position for each of the {x.shape[-2]} places"
+            )
+        positions = angles(positions, x.shape[-1], base, pairing)
+    cosines, sines = positions.cosines.to(x.dtype), positions.sines.to(x.dtype)
+    if pairing == "half":
+        first, second = x.chunk(2, dim=-1)
+        quarter_turn = torch.cat((-second, first), dim=-1)
+    else:
+        quarter_turn = torch.stack((-x[..., 1::2], x[..., 0::2]), dim=-1).flatten(-2)
+    return x * cosines + quarter_turn * sines
+
+
+def alibi_bias(n_heads: int, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+    """Make far keys cost more: minus slope times distance, a slope per head.
+
+    With n_heads a power of two, head h (from 1) has the slope 2^(-8 h / n_heads);
+    otherwise the slopes of the next lower power are used, then every second one of
+    the next higher.
+
+    Args:
+        n_heads: heads.
+        query_positions: (query,) or (batch, query) int.
+        key_positions: (key,) or (batch, key) int.
+
+    Returns:
+        (head, query, key), or (batch, head, query, key), float32. Keys after the
+        query get minus the distance too; a causal mask hides them anyway.
+
+    Raises:
+        ValueError: n_heads is smaller than 1.
+
+    Source: Press, Smith, Lewis (2022), ALiBi, arXiv:2108.12409, section 3.
+    Lesson: notebooks/04_positions.ipynb
+
+    >>> alibi_bias(8, torch.tensor([3]), torch.arange(3))[0]
+    tensor([[-1.5000, -1.0000, -0.5000]])
+    """
+    if n_heads < 1:
+        raise ValueError(f"alibi_bias was given {n_heads} heads; it needs at least 1")
+    distance = (
+        (query_positions[..., :, None] - key_positions[..., None, :]).abs().float()
+    )
+    slopes = torch.tensor(_alibi_slopes(n_heads), device=distance.device)
+    return -slopes[:, None, None] * distance[..., None, :, :]
+
+
+def _alibi_slopes(n_heads: int) -> list[float]:
+    lower = 2 ** int(math.log2(n_heads))
+    slopes = [2 ** (-8 * head / lower) for head in range(1, lower + 1)]
+    between = [2 ** (-8 * head / (2 * lower)) for head in range(1, 2 * lower + 1, 2)]
+    return slopes + between[: n_heads - lower]
+
+
+def relative_scores(
+    queries: Tensor, table: Tensor, query_positions: Tensor, key_positions: Tensor
+) -> Tensor:
+    """Score each query against a learned vector for the distance to each key.
+
+    Row r of the table stands for the offset key - query = r - max_distance; farther
+    offsets use the outermost rows.
+
+    Args:
+        queries: (batch, head, query, d_head) float.
+        table: (2 * max_distance + 1, d_head), shared by the heads.
+        query_positions: (query,) or (batch, query) int.
+        key_positions: (key,) or (batch, key) int.
+
+    Returns:
+        (batch, head, query, key): queries . table[offset], not yet divided by
+        sqrt(d_head).
+
+    Raises:
+        ValueError: the table has an even number of rows or another width.
+
+    Source: Shaw, Uszkoreit, Vaswani (2018), arXiv:1803.02155, eq. 5.
+    Lesson: notebooks/04_positions.ipynb
+
+    >>> queries, table = torch.ones(1, 1, 1, 2), torch.tensor([[-1.0, 0], [0, 0], [1.0, 0]])
+    >>> relative_scores(queries, table, torch.tensor([5]), torch.tensor([3, 5, 6]))
+    tensor([[[[-1.,  0.,  1.]]]])
+    """
+    n_rows, d_head = table.shape
+    if n_rows % 2 == 0 or d_head != queries.shape[-1]:
+        raise ValueError(
+            f"relative_scores was given a table {tuple(table.shape)} and queries "
+            f"{tuple(queries.shape)}; it needs (2 * max_distance + 1, {queries.shape[-1]})"
+        )
+    reach = n_rows // 2
+    offsets = key_positions[..., None, :] - query_positions[..., :, None]
+    rows = offsets.clamp(-reach, reach) + reach  # (query, key) or (batch, query, key)
+    every_row = queries @ table.T  # (batch, head, query, 2 * max_distance + 1)
+    rows = rows[:, None] if rows.ndim == 3 else rows
+    return every_row.gather(-1, rows.expand(*every_row.shape[:-1], rows.shape[-1]))
+
+
+class Positions(nn.Module):
+    """The interface of a position scheme; by itself, the scheme "none".
+
+    Lesson: notebooks/04_positions.ipynb
+    """
+
+    def embed(self, positions: Tensor) -> Tensor | None:
+        """Return (..., d_model) to add to the embeddings of positions (...), or None."""
+        return None
+
+    def prepare(self, positions: Tensor) -> Tensor | Angles:
+        """Compute once per pass what every layer's `turn` and `bias` need."""
+        return positions
+
+    def turn(self, x: Tensor, prepared) -> Tensor:
+        """Apply the scheme to queries or keys (batch, head, position, d_head)."""
+        return x
+
+    def bias(self, queries: Tensor, query_positions, key_positions) -> Tensor | None:
+        """Return what is added to the scores, (batch, head, query, key), or None."""
+        return None
+
+
+class SinusoidalPositions(Positions):
+    """Add fixed sines and cosines to the embeddings.
+
+    Args:
+        d_model: even width.
+        layout: as in sinusoids.
+
+    Lesson: notebooks/04_positions.ipynb
+    """
+
+    def __init__(self, d_model: int, layout: str = "interleaved"):
+        super().__init__()
+        _check_waves(d_model, layout)
+        self.d_model, self.layout = d_model, layout
+
+    def embed(self, positions: Tensor) -> Tensor:
+        """Compute the waves at positions (...): (..., d_model)."""
+        return _sinusoids_at(positions, self.d_model, self.layout)
+
+
+class LearnedPositions(Positions):
+    """Add a learned vector per position to the embeddings.
+
+    Args:
+        max_length: positions.
+        d_model: width.
+
+    Source: Gehring et al. (2017), arXiv:1705.03122, section 3.1.
+    Lesson: notebooks/04_positions.ipynb
+    """
+
+    def __init__(self, max_length: int, d_model: int):
+        super().__init__()
+        self.table = _table(max_length, d_model)
+
+    def embed(self, positions: Tensor) -> Tensor:
+        """Look up (..., d_model) for positions (...), each below max_length."""
+        return self.table[positions]
+
+
+def _table(n_rows: int, width: int) -> nn.Parameter:
+    table = nn.Parameter(torch.empty(n_rows, width))
+    # On the meta device a model is only laid out; it draws its weights later.
+    return table if table.is_meta else nn.init.normal_(table, std=0.02)
+
+
+class RotaryPositions(Positions):
+    """Turn queries and keys by their position.
+
+    Args:
+        d_head: even width of a head.
+        base: as in angles.
+        pairing: as in rotate.
+
+    Lesson: notebooks/04_positions.ipynb
+    """
+
+    def __init__(self, d_head: int, base: float = 10000.0, pairing: str = "half"):
+        super().__init__()
+        _check_rotation(d_head, pairing)
+        self.d_head, self.base, self.pairing = d_head, base, pairing
+
+    def prepare(self, positions: Tensor) -> Angles:
+        """Compute the angles of a pass once."""
+        return angles(positions, self.d_head, self.base, self.pairing)
+
+    def turn(self, x: Tensor, prepared: Tensor | Angles) -> Tensor:
+        """Rotate (batch, head, position, d_head)."""
+        return rotate(x, prepared, self.base, self.pairing)
+
+
+class AlibiPositions(Positions):
+    """Lower the scores of far keys.
+
+    Args:
+        n_heads: heads.
+
+    Lesson: notebooks/04_positions.ipynb
+    """
+
+    def __init__(self, n_heads: int):
+        super().__init__()
+        self.n_heads = n_heads
+
+    def bias(
+        self, queries: Tensor, query_positions: Tensor, key_positions: Tensor
+    ) -> Tensor:
+        """Return the ALiBi bias in the dtype of the queries."""
+        return alibi_bias(self.n_heads, query_positions, key_positions).to(
+            queries.dtype
+        )
+
+
+class RelativePositions(Positions):
+    """Add to each score what the query thinks of the distance to the key.
+
+    Args:
+        d_head: width of a head.
+        max_distance: farther keys count as this far.
+
+    Note: the paper also adds a vector per distance to the values; this does not.
+
+    Source: Shaw, Uszkoreit, Vaswani (2018), arXiv:1803.02155.
+    Lesson: notebooks/04_positions.ipynb
+    """
+
+    def __init__(self, d_head: int, max_distance: int = 16):
+        super().__init__()
+        self.max_distance = max_distance
+        self.table = _table(2 * max_distance + 1, d_head)
+
+    def bias(
+        self, queries: Tensor, query_positions: Tensor, key_positions: Tensor
+    ) -> Tensor:
+        """Return the scaled relative scores."""
+        scores = relative_scores(queries, self.table, query_positions, key_positions)
+        return scores / math.sqrt(queries.shape[-1])
+
+
+def embedding_scheme(config) -> Positions:
+    """Choose what adds positions to the embeddings; a neutral scheme where nothing does.
+
+    Args:
+        config: a DecoderConfig (positions, d_model, max_length).
+
+    Raises:
+        ValueError: config.positions is unknown.
+
+    Lesson: notebooks/04_positions.ipynb
+    """
+    if config.positions == "learned":
+        return LearnedPositions(config.max_length, config.d_model)
+    if config.positions == "sinusoidal":
+        return SinusoidalPositions(config.d_model)
+    if config.positions not in SCHEMES:
+        raise ValueError(
+            f"positions was {config.positions!r}; choose one of {', '.join(SCHEMES)}"
+        )
+    return Positions()
+
+
+def attention_scheme(config) -> Positions | None:
+    """Choose what a layer's attention does with positions; None where it does nothing.
+
+    Args:
+        config: a DecoderConfig (positions, d_model, n_heads, rotary_base, ...).
+
+    Lesson: notebooks/04_positions.ipynb
+    """
+    d_head = config.d_model // config.n_heads
+    if config.positions == "rotary":
+        return RotaryPositions(d_head, config.rotary_base, config.rotary_pairing)
+    if config.positions == "alibi":
+        return AlibiPositions(config.n_heads)
+    if config.positions == "relative":
+        return RelativePositions(d_head, config.max_distance)
+    return None

@@ -1,0 +1,121 @@
+"""From scores to probabilities, and from probabilities to a loss."""
+
+from torch import Tensor
+
+
+def _require_floating(name: str, scores: Tensor) -> None:
+    if not scores.is_floating_point():
+        raise ValueError(
+            f"{name} was given scores of dtype {scores.dtype}; it needs a floating "
+            f"dtype, for example scores.float()"
+        )
+
+
+def softmax(scores: Tensor, dim: int = -1) -> Tensor:
+    """Turn scores into positive weights that sum to 1 along one axis.
+
+    softmax(s)_i = exp(s_i - max s) / sum_j exp(s_j - max s). The maximum changes
+    nothing in exact arithmetic and keeps exp from overflowing in floating point.
+
+    Args:
+        scores: (..., any) float; any shape.
+        dim: the axis along which the weights sum to 1.
+
+    Returns:
+        weights: the shape and dtype of scores.
+
+    Raises:
+        ValueError: scores are not floating point.
+
+    Source: Goodfellow, Bengio, Courville (2016), Deep Learning, section 4.1.
+    Lesson: notebooks/01_softmax.ipynb
+
+    >>> softmax(torch.tensor([1000.0, 1000.0]))
+    tensor([0.5000, 0.5000])
+    """
+    _require_floating("softmax", scores)
+    exponentials = (scores - scores.amax(dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim, keepdim=True)
+
+
+def log_softmax(scores: Tensor, dim: int = -1) -> Tensor:
+    """Return the logarithm of softmax without ever forming a probability of 0.
+
+    Args:
+        scores: (..., any) float; any shape.
+        dim: the axis along which the probabilities sum to 1.
+
+    Returns:
+        log-probabilities in nats, the shape and dtype of scores.
+
+    Raises:
+        ValueError: scores are not floating point.
+
+    Source: Goodfellow, Bengio, Courville (2016), Deep Learning, section 4.1.
+    Lesson: notebooks/01_softmax.ipynb
+
+    >>> log_softmax(torch.tensor([0.0, -1000.0]))
+    tensor([    0., -1000.])
+    """
+    _require_floating("log_softmax", scores)
+    shifted = scores - scores.amax(dim, keepdim=True)
+    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+
+
+def cross_entropy(
+    logits: Tensor,
+    targets: Tensor,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Average the surprise, in nats, of the targets under the predicted distribution.
+
+    With smoothing e the target distribution is (1 - e) on the target and e / vocab
+    on every id.
+
+    Args:
+        logits: (..., vocab) float.
+        targets: (...) int, an id per row, or ignore_index.
+        ignore_index: targets with this value are left out of sum and count.
+        label_smoothing: e in [0, 1].
+
+    Returns:
+        loss_nats: () float, the mean over the targets that count; 0 where none does.
+
+    Raises:
+        ValueError: shapes do not fit, a target is outside the vocabulary, or
+            label_smoothing is outside [0, 1].
+
+    Source: Szegedy et al. (2016), arXiv:1512.00567, section 7 (label smoothing).
+    Lesson: notebooks/01_softmax.ipynb
+
+    >>> logits = torch.zeros(2, 3, 5)
+    >>> cross_entropy(logits, torch.zeros(2, 3, dtype=torch.long))
+    tensor(1.6094)
+    """
+    if logits.shape[:-1] != targets.shape:
+        raise ValueError(
+            f"cross_entropy was given logits {tuple(logits.shape)} and targets "
+            f"{tuple(targets.shape)}; targets need the shape of the logits without "
+            f"their last axis, {tuple(logits.shape[:-1])}"
+        )
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise ValueError(
+            f"label_smoothing was {label_smoothing}; it is a share of the probability, "
+            f"pass a number from 0 to 1"
+        )
+    counts = targets != ignore_index
+    vocab = logits.shape[-1]
+    if bool((counts & ((targets < 0) | (targets >= vocab))).any()):
+        worst = targets[counts & ((targets < 0) | (targets >= vocab))][0].item()
+        raise ValueError(
+            f"cross_entropy was given the target {worst}; ids run from 0 to "
+            f"{vocab - 1}, and {ignore_index} marks a target that does not count"
+        )
+    log_probabilities = log_softmax(logits)
+    chosen = log_probabilities.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
+    surprise = -(1 - label_smoothing) * chosen
+    if label_smoothing:
+        surprise = surprise - label_smoothing * log_probabilities.mean(-1)
+    surprise = surprise.masked_fill(~counts, 0.0)
+    return surprise.sum() / counts.sum().clamp(min=1)
