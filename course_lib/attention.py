@@ -66,9 +66,41 @@ def attention(
         causal = False
     attend = _explicit if need_weights else _fused
     outputs, weights = attend(queries, keys, values, allowed, bias, causal)
-    if allowed is not None and outputs.isnan().any():
+    # The explicit formula keeps hidden NaN out of its outputs, not of its gradients.
+    suspects = (outputs, queries, keys) if need_weights else (outputs,)
+    if allowed is not None and any(suspect.isnan().any() for suspect in suspects):
         return _contained(attend, queries, keys, values, allowed, bias)
     return outputs, weights
+
+
+def attention_scores(
+    queries: Tensor, keys: Tensor, bias: Tensor | None = None
+) -> Tensor:
+    """Score each query against each key, before any mask.
+
+    scores = queries keys^T / sqrt(d_head) + bias. The root keeps their variance near
+    that of the entries, whatever the width of the head.
+
+    Args:
+        queries: (batch, head, query, d_head) float.
+        keys: (batch, kv_head, key, d_head); kv_head divides head.
+        bias: float, broadcasts to (batch, head, query, key).
+
+    Returns:
+        scores: (batch, head, query, key), at least float32.
+
+    Source: Vaswani et al. (2017), arXiv:1706.03762, section 3.2.1.
+    Lesson: notebooks/03_attention.ipynb
+
+    >>> attention_scores(torch.ones(1, 1, 1, 4), torch.ones(1, 1, 1, 4))
+    tensor([[[[2.]]]])
+    """
+    keys = _one_per_query_head(queries, keys)
+    if queries.dtype in (torch.float16, torch.bfloat16):
+        # As the fused kernel does: sums and exp in 16 bits lose digits or overflow.
+        queries, keys = queries.float(), keys.float()
+    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+    return scores if bias is None else scores + bias
 
 
 def _explicit(
@@ -80,29 +112,18 @@ def _explicit(
     causal: bool,
 ) -> tuple[Tensor, Tensor]:
     """Run the formula step by step and keep the weights."""
-    keys, values = (
-        _one_per_query_head(queries, keys),
-        _one_per_query_head(queries, values),
-    )
-    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
-    if scores.dtype in (torch.float16, torch.bfloat16):
-        scores = (
-            scores.float()
-        )  # as the fused kernel does: exp and sum in half lose digits
-    if bias is not None:
-        scores = scores + bias
+    values = _one_per_query_head(queries, values)
+    scores = attention_scores(queries, keys, bias)
     if allowed is not None:
         scores = scores.masked_fill(~allowed, -torch.inf)
+    if scores.shape[-1] == 0:  # no keys at all, so no maximum either
+        weights = scores.to(values.dtype)
+        return weights @ values, weights
     # A row of -inf only has no finite maximum; subtracting the dtype's least number
     # instead leaves exp(-inf) = 0 everywhere, and the sum is kept away from 0.
     least, smallest = torch.finfo(scores.dtype).min, torch.finfo(scores.dtype).tiny
-    if scores.shape[-1] == 0:
-        return queries.new_zeros(*scores.shape[:-1], values.shape[-1]), scores.to(
-            queries.dtype
-        )
-    exponentials = (
-        scores - scores.detach().amax(-1, keepdim=True).clamp(min=least)
-    ).exp()
+    largest = scores.detach().amax(-1, keepdim=True).clamp(min=least)
+    exponentials = (scores - largest).exp()
     weights = exponentials / exponentials.sum(-1, keepdim=True).clamp(min=smallest)
     weights = weights.to(values.dtype)
     return weights @ values, weights
@@ -132,21 +153,24 @@ def _fused(
 def _contained(
     attend, queries, keys, values, allowed, bias
 ) -> tuple[Tensor, Tensor | None]:
-    """Repeat an attention whose outputs hold NaN so that hidden NaN stays hidden.
+    """Repeat an attention that met NaN so that hidden NaN stays hidden.
 
-    A weight of 0 does not stop NaN: 0 * NaN is NaN. Keys and values that are not
-    finite are replaced by 0, and only queries that may read one become NaN.
+    A weight of 0 does not stop NaN: 0 * NaN is NaN, in outputs and in gradients. What
+    is not finite is replaced by 0; then only the queries that are broken themselves,
+    or may read a broken key or value, become NaN.
     """
+    lost = ~queries.isfinite().all(-1, keepdim=True)
     broken = ~(keys.isfinite().all(-1) & values.isfinite().all(-1))
+    queries = queries.masked_fill(lost, 0.0)
     keys = keys.masked_fill(broken[..., None], 0.0)
     values = values.masked_fill(broken[..., None], 0.0)
     outputs, weights = attend(queries, keys, values, allowed, bias, False)
     if queries.ndim > 2 and broken.shape[-2] != queries.shape[-3]:
         broken = broken.repeat_interleave(queries.shape[-3] // broken.shape[-2], dim=-2)
-    reads_broken = (allowed & broken[..., None, :]).any(-1, keepdim=True)
-    outputs = outputs.masked_fill(reads_broken, torch.nan)
+    spoiled = (allowed & (lost | broken[..., None, :])).any(-1, keepdim=True)
+    outputs = outputs.masked_fill(spoiled, torch.nan)
     if weights is not None:
-        weights = weights.masked_fill(reads_broken, torch.nan)
+        weights = weights.masked_fill(spoiled, torch.nan)
     return outputs, weights
 
 
@@ -168,6 +192,11 @@ def _check(queries, keys, values, allowed, bias) -> None:
         raise ValueError(
             f"attention was given queries with {queries.ndim} axes and keys with {keys.ndim}; "
             f"both need the same, (batch, head, position, d_head)"
+        )
+    if queries.shape[:-3] != keys.shape[:-3]:
+        raise ValueError(
+            f"attention was given queries {tuple(queries.shape)} and keys {tuple(keys.shape)}; "
+            f"both need the same batch"
         )
     if queries.ndim > 2 and queries.shape[-3] % keys.shape[-3]:
         raise ValueError(
@@ -191,6 +220,18 @@ def _check(queries, keys, values, allowed, bias) -> None:
         raise ValueError(
             f"bias had dtype {bias.dtype}; it is added to scores, pass floats"
         )
+    scores_shape = (*queries.shape[:-1], keys.shape[-2])
+    for name, given in (("allowed", allowed), ("bias", bias)):
+        if given is not None and not _broadcasts(given.shape, scores_shape):
+            raise ValueError(
+                f"{name} had shape {tuple(given.shape)}; it must broadcast to "
+                f"(batch, head, query, key) = {scores_shape}"
+            )
+
+
+def _broadcasts(shape, target) -> bool:
+    fits = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(n in (1, m) for n, m in fits)
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
@@ -296,6 +337,7 @@ class MultiHeadAttention(nn.Module):
         cache=None,
         need_weights: bool = False,
         causal: bool = False,
+        record: dict | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Let every position of x read from x, or from memory.
 
@@ -305,11 +347,14 @@ class MultiHeadAttention(nn.Module):
                 or (cross) what the cache remembers.
             allowed: bool, broadcasts to (batch, head, query, key), True = may read;
                 with a cache, key counts the cached keys too.
-            positions: (query,) or (batch, query) int, or what the scheme prepared.
+            positions: (query,) or (batch, query) int, or what the scheme prepared;
+                None where there is no scheme.
             bias: float, broadcasts to (batch, head, query, key).
             cache: a cache of course_lib.kv_cache or its Step; extended, then read.
             need_weights: also return the weights.
             causal: as in attention().
+            record: a dict that receives what attention() was called with: queries,
+                keys, values, bias, allowed and causal.
 
         Returns:
             outputs: (batch, query, d_model).
@@ -317,13 +362,14 @@ class MultiHeadAttention(nn.Module):
 
         Raises:
             ValueError: a cross-attention got neither memory nor a cache that has one,
-                or the shapes do not fit.
+                a scheme got no positions, or the shapes do not fit.
 
         >>> heads = MultiHeadAttention(d_model=6, n_heads=3)
         >>> outputs, _ = heads(torch.zeros(2, 5, 6), memory=torch.zeros(2, 7, 6))
         >>> tuple(outputs.shape)
         (2, 5, 6)
         """
+        self._check_width("x", x)
         queries = split_heads(self.to_queries(x), self.n_heads)
         if self.cross or memory is not None:
             keys, values = self._read_memory(memory, cache)
@@ -333,6 +379,9 @@ class MultiHeadAttention(nn.Module):
             queries, keys, values, bias = self._place(
                 queries, keys, values, positions, bias, cache
             )
+        if record is not None:
+            record.update(queries=queries, keys=keys, values=values, bias=bias)
+            record.update(allowed=allowed, causal=causal)
         outputs, weights = attention(
             queries, keys, values, allowed, bias, need_weights, causal
         )
@@ -341,10 +390,13 @@ class MultiHeadAttention(nn.Module):
     def _place(self, queries, keys, values, positions, bias, cache):
         """Turn queries and keys by position, extend the cache, bias the scores."""
         if self.scheme is not None:
-            queries, keys = (
-                self.scheme.turn(queries, positions),
-                self.scheme.turn(keys, positions),
-            )
+            if positions is None:
+                raise ValueError(
+                    "this attention has a position scheme and got no positions; "
+                    "pass some, for example torch.arange(x.shape[1])"
+                )
+            queries = self.scheme.turn(queries, positions)
+            keys = self.scheme.turn(keys, positions)
         key_positions = positions
         if cache is not None:
             keys, values, key_positions = cache.extend(self.layer, keys, values)
@@ -364,8 +416,17 @@ class MultiHeadAttention(nn.Module):
                 "a cross-attention got no memory and no cache that remembers one; "
                 "pass memory at the first call"
             )
+        self._check_width("memory", memory)
         keys = split_heads(self.to_keys(memory), self.n_kv_heads)
         values = split_heads(self.to_values(memory), self.n_kv_heads)
         if cache is not None:
             cache.remember_cross(self.layer, keys, values)
         return keys, values
+
+    def _check_width(self, name: str, given: Tensor) -> None:
+        d_model = self.to_queries.in_features
+        if given.ndim < 2 or given.shape[-1] != d_model:
+            raise ValueError(
+                f"attention was given {name} {tuple(given.shape)}; it needs "
+                f"(batch, position, d_model) with d_model {d_model}"
+            )

@@ -94,27 +94,20 @@ class Block(nn.Module):
             cache: a cache or Step of course_lib.kv_cache.
             causal: as in attention().
             record: a dict that receives the weights as record["self", layer] and
-                record["cross", layer], each (batch, head, query, key).
+                record["cross", layer], each (batch, head, query, key), and what
+                attention() was called with under (..., layer, "inputs").
 
         Returns:
             residual: (batch, position, d_model), a new tensor.
         """
 
         def read_self(x: Tensor) -> Tensor:
-            outputs, weights = self.self_attention(
-                x, None, allowed, positions, None, cache, record is not None, causal
-            )
-            if record is not None:
-                record["self", self.self_attention.layer] = weights
-            return outputs
+            reading = {"positions": positions, "cache": cache, "causal": causal}
+            return _read(self.self_attention, record, x, allowed=allowed, **reading)
 
         def read_memory(x: Tensor) -> Tensor:
-            outputs, weights = self.cross_attention(
-                x, memory, memory_allowed, None, None, cache, record is not None
-            )
-            if record is not None:
-                record["cross", self.cross_attention.layer] = weights
-            return outputs
+            reading = {"allowed": memory_allowed, "cache": cache}
+            return _read(self.cross_attention, record, x, memory=memory, **reading)
 
         residual = self._add(residual, self.self_norm, read_self)
         if self.cross_attention is not None:
@@ -128,6 +121,19 @@ class Block(nn.Module):
             outputs = F.dropout(outputs, self.dropout, self.training)
         residual = residual + outputs
         return residual if self.pre_norm else norm(residual)
+
+
+def _read(
+    heads: MultiHeadAttention, record: dict | None, x: Tensor, **reading
+) -> Tensor:
+    """Call an attention, and write down what it did if somebody asked."""
+    if record is None:
+        return heads(x, **reading)[0]
+    kind, inputs = "cross" if heads.cross else "self", {}
+    outputs, weights = heads(x, need_weights=True, record=inputs, **reading)
+    record[kind, heads.layer] = weights
+    record[kind, heads.layer, "inputs"] = inputs
+    return outputs
 
 
 class Stack(nn.Module):
@@ -162,7 +168,7 @@ class Stack(nn.Module):
             (batch, position, d_model).
         """
         scheme = self.blocks[0].self_attention.scheme  # all layers have the same kind
-        if scheme is not None:
+        if scheme is not None and positions is not None:
             positions = scheme.prepare(positions)
         for block in self.blocks:
             residual = block(residual, positions=positions, **reading)

@@ -1,6 +1,26 @@
 """One config for four families of decoders."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from course_lib.feed_forward import ACTIVATIONS
+from course_lib.positions import SCHEMES
+
+SIZES = (
+    "vocab_size",
+    "d_model",
+    "n_layers",
+    "n_heads",
+    "n_kv_heads",
+    "d_ff",
+    "max_length",
+    "max_distance",
+)
+CHOICES = {
+    "positions": SCHEMES,
+    "norm": ("layer", "rms"),
+    "activation": tuple(ACTIVATIONS),
+    "rotary_pairing": ("half", "interleaved"),
+}
 
 
 @dataclass(frozen=True)
@@ -29,7 +49,8 @@ class DecoderConfig:
         max_distance: of relative positions.
 
     Raises:
-        ValueError: a size is smaller than 1, does not divide, or a name is unknown.
+        ValueError: a size is smaller than 1 or does not divide, dropout is not in
+            [0, 1), or a name is unknown.
 
     Lesson: notebooks/08_decoder.ipynb
 
@@ -62,21 +83,16 @@ class DecoderConfig:
     max_distance: int = 16
 
     def __post_init__(self) -> None:
-        """Fill in the sizes that follow from others, then check all of them."""
+        """Fill in the sizes that follow from others, then check everything."""
         if self.n_kv_heads is None:
             object.__setattr__(self, "n_kv_heads", self.n_heads)
         if self.d_ff is None:
             object.__setattr__(self, "d_ff", 4 * self.d_model)
-        sizes = (
-            "vocab_size",
-            "d_model",
-            "n_layers",
-            "n_heads",
-            "n_kv_heads",
-            "d_ff",
-            "max_length",
-        )
-        for name in sizes:
+        self._check_sizes()
+        self._check_choices()
+
+    def _check_sizes(self) -> None:
+        for name in SIZES:
             if getattr(self, name) < 1:
                 raise ValueError(
                     f"{name} was {getattr(self, name)}; a size is at least 1"
@@ -86,6 +102,13 @@ class DecoderConfig:
                 f"d_model={self.d_model}, n_heads={self.n_heads}, n_kv_heads={self.n_kv_heads} "
                 f"were given; n_heads must divide d_model and n_kv_heads must divide n_heads"
             )
+
+    def _check_choices(self) -> None:
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} was {getattr(self, name)!r}; choose one of {', '.join(known)}"
+                )
         if not 0.0 <= self.dropout < 1.0:
             raise ValueError(
                 f"dropout was {self.dropout}; it is a probability, from 0 to below 1"
@@ -100,58 +123,68 @@ class DecoderConfig:
         """Width of one head."""
         return self.d_model // self.n_heads
 
+    # A change goes in before the sizes that follow from others are filled in.
+
     @classmethod
     def original(cls, **changes) -> "DecoderConfig":
         """The base model of Vaswani et al. (2017), arXiv:1706.03762, table 3."""
-        return replace(
-            cls(
-                37000,
-                512,
-                6,
-                8,
-                max_length=512,
-                positions="sinusoidal",
-                pre_norm=False,
-                activation="relu",
-                cross_attention=True,
-                dropout=0.1,
-                embed_scale=True,
-            ),
-            **changes,
+        preset = dict(
+            vocab_size=37000,
+            d_model=512,
+            n_layers=6,
+            n_heads=8,
+            max_length=512,
+            positions="sinusoidal",
+            pre_norm=False,
+            activation="relu",
+            cross_attention=True,
+            dropout=0.1,
+            embed_scale=True,
         )
+        return cls(**{**preset, **changes})
 
     @classmethod
     def gpt2_small(cls, **changes) -> "DecoderConfig":
         """GPT-2 with 124 million parameters (Radford et al., 2019, table 2)."""
-        return replace(
-            cls(50257, 768, 12, 12, activation="gelu_tanh", dropout=0.1), **changes
+        preset = dict(
+            vocab_size=50257,
+            d_model=768,
+            n_layers=12,
+            n_heads=12,
+            activation="gelu_tanh",
+            dropout=0.1,
         )
+        return cls(**{**preset, **changes})
 
     @classmethod
     def smollm2_135m(cls, **changes) -> "DecoderConfig":
         """SmolLM2-135M (Ben Allal et al., 2025, arXiv:2502.02737)."""
-        return replace(
-            cls(
-                49152,
-                576,
-                30,
-                9,
-                n_kv_heads=3,
-                d_ff=1536,
-                max_length=2048,
-                positions="rotary",
-                norm="rms",
-                activation="silu",
-                gated=True,
-                bias=False,
-                rotary_base=100000.0,
-            ),
-            **changes,
+        preset = dict(
+            vocab_size=49152,
+            d_model=576,
+            n_layers=30,
+            n_heads=9,
+            n_kv_heads=3,
+            d_ff=1536,
+            max_length=8192,
+            positions="rotary",
+            norm="rms",
+            activation="silu",
+            gated=True,
+            bias=False,
+            rotary_base=100000.0,
         )
+        return cls(**{**preset, **changes})
 
     @classmethod
     def whisper_tiny(cls, **changes) -> "DecoderConfig":
         """The decoder of Whisper tiny.en (Radford et al., 2022, arXiv:2212.04356, table 1)."""
-        return replace(
-            cls(51864, 384, 4, 6, max_length=448, cross_attention=True), **changes
+        preset = dict(
+            vocab_size=51864,
+            d_model=384,
+            n_layers=4,
+            n_heads=6,
+            max_length=448,
+            cross_attention=True,
         )
+        return cls(**{**preset, **changes})

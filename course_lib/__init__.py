@@ -1,0 +1,28 @@
+"""The library that the lessons build: one idea, one module, in the lessons' order.
+
+A module imports only from modules above it. Nothing is re-exported here: write
+`from course_lib.softmax import softmax`.
+
+    hardware  device, dtype, threads, time, memory: all that touches the machine
+    softmax  scores become a choice: softmax, log_softmax, cross_entropy
+    linear  the linear layer, laid out for one token at a time
+    masks  who may read whom: causal, padding and window masks; True = may read
+    kv_cache  keys and values of past positions, held by the caller
+    attention  reading from other positions, with one head or many
+    positions  order: sinusoidal, learned, rotary, relative, ALiBi
+    feed_forward  what happens at each position alone
+    norms  LayerNorm and RMSNorm
+    block  the sublayers on one residual stream, and the stack of blocks
+    config  what a decoder consists of, and the named configurations
+    embedding  tokens become vectors
+    initial  the numbers that a new model starts with
+    decoder  the whole model
+    encoder  the source's side, and encoder with decoder
+    sampling  scores become a token: temperature and filters
+    generation  the loop that writes, and beam search
+    training  shifted targets, loss per real token, the loop that learns
+    tokens  text becomes numbers and numbers text
+    pretrained  real weights: fetched, verified, loaded
+    trace  everything a picture needs, from the real forward pass
+    figures  pictures with alt text
+"""

@@ -1,0 +1,48 @@
+"""Pretrained weights: fetched once, verified, and loaded into the course's decoder."""
+
+from typing import TYPE_CHECKING
+
+from course_lib.pretrained.assets import AssetError, find_asset
+from course_lib.pretrained.storage import verified_files
+
+if TYPE_CHECKING:
+    from course_lib.decoder import Decoder
+    from course_lib.tokens import Tokenizer
+
+__all__ = ["AssetError", "load"]
+
+LOADABLE = ("smollm2",)
+
+
+def load(name: str) -> tuple["Decoder", "Tokenizer"]:
+    """Return a pretrained model, ready to use, and its tokenizer.
+
+    The weight files must have been fetched before; nothing is downloaded here. Each is
+    compared with its sha256 first.
+
+    Args:
+        name: "smollm2", SmolLM2-135M-Instruct, a small chat model.
+
+    Returns:
+        the model, float32 on the CPU, in eval mode, and the tokenizer.
+
+    Raises:
+        ValueError: no model has that name; the message lists the names.
+        AssetError: the weight file is missing or damaged; the message names the
+            command that fetches it.
+
+    Source: Ben Allal et al. (2025), SmolLM2, arXiv:2502.02737.
+    Lesson: notebooks/00_start.ipynb
+
+    >>> load("gpt-5")
+    Traceback (most recent call last):
+    ValueError: unknown model 'gpt-5': choose one of smollm2
+    """
+    if name not in LOADABLE:
+        raise ValueError(f"unknown model {name!r}: choose one of {', '.join(LOADABLE)}")
+    (path,) = verified_files(find_asset(name))
+    from course_lib.pretrained.smollm2 import (
+        read_smollm2,
+    )  # late: fetching weights needs no torch
+
+    return read_smollm2(path)

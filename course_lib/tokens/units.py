@@ -1,0 +1,99 @@
+"""The two tokenizers that learn nothing: one id a byte, one id a character."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from course_lib.tokens.interface import Tokenizer
+from course_lib.tokens.texts import checked_kinds, checked_texts, utf8
+
+
+class ByteTokenizer(Tokenizer):
+    """Give every byte of UTF-8 its own id: 256 ids write every text there is.
+
+    Args:
+        specials: special tokens to add behind the bytes, any of "bos", "eos", "pad".
+
+    Raises:
+        ValueError: specials holds another word, or one twice.
+
+    Source: Xue et al. (2022), ByT5, arXiv:2105.13626.
+    Lesson: notebooks/01_tokens.ipynb
+
+    >>> tokenizer = ByteTokenizer(specials=["eos"])
+    >>> tokenizer.encode("né"), tokenizer.eos_id
+    ([110, 195, 169], 256)
+    >>> tokenizer.decode([110, 195, 169, 256])
+    'né<eos>'
+    """
+
+    def __init__(self, specials: Sequence[str] = ()):
+        pieces = [bytes([byte]) for byte in range(256)]
+        super().__init__(*_with_specials(pieces, specials))
+
+    def encode(self, text: str) -> list[int]:
+        """Return one id for each byte of the text in UTF-8.
+
+        Args:
+            text: any text.
+
+        Raises:
+            ValueError: text is not a str, or holds half a surrogate pair.
+        """
+        return list(utf8(text))
+
+
+class CharacterTokenizer(Tokenizer):
+    """Give every character that occurs in some texts its own id.
+
+    Args:
+        texts: the texts; ids follow the order of the characters in Unicode.
+        specials: special tokens to add behind the characters, any of "bos", "eos",
+            "pad".
+
+    Raises:
+        ValueError: the texts hold no character, or specials holds another word.
+
+    Source: Sutskever et al. (2011), Generating Text with Recurrent Neural Networks.
+    Lesson: notebooks/01_tokens.ipynb
+
+    >>> tokenizer = CharacterTokenizer(["banana"])
+    >>> tokenizer.encode("nab"), tokenizer.vocab_size
+    ([2, 0, 1], 3)
+    """
+
+    def __init__(self, texts: Iterable[str], specials: Sequence[str] = ()):
+        characters = sorted(set(chain.from_iterable(checked_texts(texts))))
+        pieces = [utf8(character) for character in characters]
+        super().__init__(*_with_specials(pieces, specials))
+        self._ids = {character: i for i, character in enumerate(characters)}
+
+    def encode(self, text: str) -> list[int]:
+        """Return one id for each character of the text.
+
+        Args:
+            text: characters that occurred in the texts.
+
+        Raises:
+            ValueError: text is not a str, or holds another character.
+        """
+        utf8(text)
+        try:
+            return [self._ids[character] for character in text]
+        except KeyError as error:
+            character = error.args[0]
+            raise ValueError(
+                f"the character {character!r} (at {text.index(character)}) is not in "
+                f"the vocabulary of {len(self._ids)} characters: build the tokenizer "
+                "from texts that hold it, or use a ByteTokenizer"
+            ) from None
+
+
+def _with_specials(
+    pieces: list[bytes], specials: Sequence[str]
+) -> tuple[list[bytes], range, int | None, int | None, int | None]:
+    """Append special tokens; the arguments of Tokenizer."""
+    kinds = checked_kinds(specials)
+    ids = {kind: len(pieces) + i for i, kind in enumerate(kinds)}
+    special_ids = range(len(pieces), len(pieces) + len(kinds))
+    pieces = pieces + [f"<{kind}>".encode() for kind in kinds]
+    return pieces, special_ids, ids.get("bos"), ids.get("eos"), ids.get("pad")
