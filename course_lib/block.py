@@ -19,6 +19,10 @@ def make_norm(config) -> nn.Module:
         ValueError: config.norm is unknown.
 
     Lesson: notebooks/07_block.ipynb
+
+    >>> from course_lib.config import DecoderConfig
+    >>> make_norm(DecoderConfig.smollm2_135m())
+    RMSNorm()
     """
     if config.norm == "layer":
         return LayerNorm(config.d_model, config.eps, config.bias)

@@ -92,17 +92,18 @@ class Decoder(nn.Module):
 
         Raises:
             ValueError: ids outside the vocabulary, a wrong shape or dtype, a row longer
-                than max_length, lengths that do not fit, a memory that is missing,
-                not wanted, or not the one that the cache knows.
+                than max_length, lengths that do not fit, a cache that does not fit, a
+                memory that is missing, not wanted, or not the one that the cache
+                knows. Nothing is computed and the cache is unchanged.
         """
-        self.embedding.check(tokens)
-        # Checked before the cache is planned: nothing is changed by a call that fails.
-        memory, memory_allowed = self._memory(tokens, memory, memory_lengths, cache)
+        memory, memory_allowed = self.check(tokens, memory, memory_lengths, cache)
         step = self._step(tokens, lengths, cache, side)
         cached = isinstance(step, Step)
+        if cached:
+            cache.memory, cache.memory_allowed = memory, memory_allowed
         positions = step.positions if cached else step
         residual = self.embedding(tokens, positions)
-        reading = {} if not self.config.causal else self._reading(step, positions)
+        reading = self._reading(step, positions)
         residual = self.stack(
             residual,
             positions,
@@ -115,6 +116,37 @@ class Decoder(nn.Module):
         if only_last:
             residual = residual.gather(1, _last_places(tokens, lengths, side, residual))
         return self.head(residual)
+
+    def check(
+        self,
+        tokens: Tensor,
+        memory: Tensor | None = None,
+        memory_lengths: Tensor | Sequence[int] | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Refuse ids, a memory or a cache that forward could not use; change nothing.
+
+        Args:
+            tokens: as in forward.
+            memory: as in forward.
+            memory_lengths: as in forward.
+            cache: as in forward.
+
+        Returns:
+            memory: (batch, key, d_model) that forward would read, or None.
+            memory_allowed: (batch, 1, 1, key) bool, or None if all of it is real.
+
+        Raises:
+            ValueError: as forward, except for the lengths of the rows.
+
+        >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+        >>> decoder.check(torch.tensor([[1, 2, 3]]))
+        (None, None)
+        """
+        self.embedding.check(tokens)
+        if cache is not None:
+            self._check_cache(tokens, cache)
+        return self._memory(tokens, memory, memory_lengths, cache)
 
     def new_cache(
         self,
@@ -175,29 +207,49 @@ class Decoder(nn.Module):
 
     def _step(self, tokens, lengths, cache, side) -> Step | Tensor:
         """Place this call's tokens: a Step with a cache, else their positions."""
-        if cache is not None:
-            if cache.batch != len(tokens):
-                raise ValueError(
-                    f"tokens have {len(tokens)} rows and the cache {cache.batch}; make a "
-                    f"cache with batch={len(tokens)}, or reorder it"
-                )
-            step = cache.step(tokens.shape[1], lengths, side)
-            if cache.bounded or self.config.positions == "learned":
-                self.embedding.check_length(max(step.after))
-            return step
-        return self.embedding.place(tokens, lengths, side)
+        if cache is None:
+            return self.embedding.place(tokens, lengths, side)
+        step = cache.step(tokens.shape[1], lengths, side)
+        if cache.bounded or self.config.positions == "learned":
+            self.embedding.check_length(max(step.after))
+        if not cache.bounded:
+            self._check_window(cache.window, max(step.after))
+        return step
+
+    def _check_cache(self, tokens: Tensor, cache: KeyValueCache) -> None:
+        if cache.batch != len(tokens):
+            raise ValueError(
+                f"tokens have {len(tokens)} rows and the cache {cache.batch}; make a "
+                f"cache with batch={len(tokens)}, or reorder it"
+            )
+        given = (cache.n_layers, cache.n_kv_heads, cache.d_head)
+        needed = (self.config.n_layers, self.config.n_kv_heads, self.config.d_head)
+        if given != needed:
+            raise ValueError(
+                f"the cache was made for (n_layers, n_kv_heads, d_head) = {given} and this "
+                f"decoder has {needed}; make one with new_cache"
+            )
+
+    def _check_window(self, kept: int, length: int) -> None:
+        """Refuse a window cache that forgot what this model still reads."""
+        read = length if self.config.window is None else self.config.window
+        if kept < min(read, length):
+            raise ValueError(
+                f"the cache keeps a window of {kept} tokens and this model reads {read} of a row "
+                f"of {length}; make one with new_cache"
+            )
 
     def _reading(self, step: Step | Tensor, positions: Tensor) -> dict:
         """Say what self-attention may read, as cheaply as this call permits."""
-        window = self.config.window
+        causal, window = self.config.causal, self.config.window
         if isinstance(step, Step):
             n_keys = step.key_positions.shape[-1]
             if step.reads_all and (window is None or n_keys <= window):
                 return {}
-            return {"allowed": may_read(positions, step.key_positions, window=window)}
+            return {"allowed": may_read(positions, step.key_positions, causal, window)}
         if positions.ndim == 1 and window is None:
-            return {"causal": True}
-        return {"allowed": may_read(positions, positions, window=window)}
+            return {"causal": causal}
+        return {"allowed": may_read(positions, positions, causal, window)}
 
     def _memory(
         self, tokens, memory, memory_lengths, cache
@@ -211,44 +263,70 @@ class Decoder(nn.Module):
                 )
             return None, None
         known = None if cache is None else cache.memory
-        if memory is None:
-            if known is None:
-                raise ValueError(
-                    "this decoder has cross-attention and got no memory; pass the encoder's "
-                    "output (with a cache: at the first call)"
-                )
-            return None, cache.memory_allowed
-        self._check_memory(tokens, memory)
-        allowed = None
-        if memory_lengths is not None:
-            lengths = torch.as_tensor(memory_lengths, device=memory.device)
-            if len(lengths) != memory.shape[0]:
-                raise ValueError(
-                    f"memory_lengths has {len(lengths)} entries and memory {memory.shape[0]} rows; "
-                    f"pass one a row"
-                )
-            allowed = padding_mask(lengths, memory.shape[1])
-        if known is not None:
-            if known is not memory and not torch.equal(known, memory):
-                raise ValueError(
-                    "this cache already reads another memory; pass memory=None to go on with "
-                    "it, or a new cache for a new source"
-                )
-            return None, cache.memory_allowed
-        if cache is not None:
-            cache.memory, cache.memory_allowed = memory, allowed
-        return memory, allowed
+        if memory is None and known is None:
+            raise ValueError(
+                "this decoder has cross-attention and got no memory; pass the encoder's "
+                "output (with a cache: at the first call)"
+            )
+        if memory is not None:
+            self._check_memory(tokens, memory)
+        allowed = _memory_allowed(known if memory is None else memory, memory_lengths)
+        if known is None:
+            return memory, allowed
+        if not _remembers(cache, memory, allowed):
+            raise ValueError(
+                "this cache already reads another memory or other memory_lengths; pass "
+                "memory=None to go on with what it has, or a new cache for a new source"
+            )
+        return known, cache.memory_allowed
 
     def _check_memory(self, tokens: Tensor, memory: Tensor) -> None:
-        if (
-            memory.ndim != 3
-            or memory.shape[0] != tokens.shape[0]
-            or (memory.shape[2] != self.config.d_model)
-        ):
+        batch, d_model = tokens.shape[0], self.config.d_model
+        fits = memory.ndim == 3 and (memory.shape[0], memory.shape[2]) == (
+            batch,
+            d_model,
+        )
+        if not fits:
             raise ValueError(
                 f"memory has shape {tuple(memory.shape)}; for tokens {tuple(tokens.shape)} it must "
-                f"be (batch, key, d_model) = ({tokens.shape[0]}, any, {self.config.d_model})"
+                f"be (batch, key, d_model) = ({batch}, any, {d_model})"
             )
+        dtype = self.embedding.weight.dtype
+        if memory.dtype != dtype and not torch.is_autocast_enabled(memory.device.type):
+            raise ValueError(
+                f"memory has dtype {memory.dtype} and the weights {dtype}; convert it with "
+                f"memory.to({dtype})"
+            )
+
+
+def _memory_allowed(memory: Tensor, memory_lengths) -> Tensor | None:
+    """Turn the real lengths of a memory into a mask (batch, 1, 1, key)."""
+    if memory_lengths is None:
+        return None
+    lengths = torch.as_tensor(memory_lengths, device=memory.device)
+    if lengths.shape != memory.shape[:1]:
+        raise ValueError(
+            f"memory_lengths has shape {tuple(lengths.shape)} and memory {memory.shape[0]} rows; "
+            f"pass one a row"
+        )
+    return padding_mask(lengths, memory.shape[1])
+
+
+def _remembers(
+    cache: KeyValueCache, memory: Tensor | None, allowed: Tensor | None
+) -> bool:
+    """Whether what is given, if anything, is what the cache reads already."""
+    known, known_allowed = cache.memory, cache.memory_allowed
+    if memory is not None and memory is not known:
+        # Padding may hold NaN, and NaN equals nothing by itself.
+        same = known.shape == memory.shape and torch.allclose(
+            known, memory, rtol=0, atol=0, equal_nan=True
+        )
+        if not same:
+            return False
+    if allowed is None:
+        return True
+    return bool((allowed == (True if known_allowed is None else known_allowed)).all())
 
 
 def _last_places(tokens: Tensor, lengths, side: str, residual: Tensor) -> Tensor:

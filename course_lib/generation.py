@@ -1,12 +1,13 @@
 """Writing: feed the model its own choices, one id at a time."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 
 from course_lib.kv_cache import KeyValueCache
-from course_lib.sampling import Sampler
+from course_lib.sampling import Sampler, top_k
 
 
 def generate(
@@ -26,7 +27,8 @@ def generate(
         prompt_ids: (position,) ids; with a caller's cache only those not yet fed, the
             last sampled one included.
         max_new_tokens: budget, 0 or more.
-        sampler: chooses each id; None: the largest logit.
+        sampler: chooses each id; None: the largest logit. A repetition penalty counts
+            prompt_ids and the new ids.
         eos_id: stop after this id; None: never stop early.
         cache: True makes one for this call, False feeds everything at every step, a
             cache of batch 1 is continued (and still lacks the last id afterwards).
@@ -170,16 +172,16 @@ def _batches(
         )
     if not prompts:
         raise ValueError("no prompts were given; pass at least one list of ids")
+    held = None if cache is True or cache is False else cache
+    _check_room(decoder, held, prompts, max_new_tokens)
+    tokens, _ = _pad(prompts, decoder.embedding.weight.device)
+    decoder.check(tokens, memory, memory_lengths, held)
     if cache is True:
         longest = max(map(len, prompts)) + max_new_tokens
-        _check_room(decoder, None, prompts, max_new_tokens)
-        cache = decoder.new_cache(len(prompts), max_length=longest)
-    else:
-        cache = None if cache is False else cache
-        _check_room(decoder, cache, prompts, max_new_tokens)
+        held = decoder.new_cache(len(prompts), max_length=longest)
     sampler = Sampler(temperature=0) if sampler is None else sampler
     return _write(
-        decoder, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
+        decoder, prompts, max_new_tokens, sampler, eos_id, held, memory, memory_lengths
     )
 
 
@@ -222,35 +224,27 @@ def _write(
 ) -> Iterator[dict[int, int]]:
     """Yield, step by step, the new id of each row that still writes."""
     device = decoder.embedding.weight.device
-    was_training = decoder.training
-    decoder.eval()  # dropout would make the model disagree with itself
-    try:
-        history = [list(prompt) for prompt in prompts]
-        feed, writing = prompts, set(range(len(prompts)))
-        for _ in range(max_new_tokens):
-            tokens, lengths = _pad(feed, device)
-            logits = _last_logits(
-                decoder, tokens, lengths, cache, memory, memory_lengths
-            )
-            chosen = sampler(logits, history).tolist()
-            new = {row: chosen[row] for row in sorted(writing)}
-            for row, new_id in new.items():
-                history[row].append(new_id)
-                if new_id == eos_id:
-                    writing.discard(row)
-            yield new
-            if not writing:
-                return
-            if cache is None:
-                feed = history
-            else:
-                memory = memory_lengths = None  # the cache has them now
-                feed = [
-                    [chosen[row]] if row in writing else []
-                    for row in range(len(prompts))
-                ]
-    finally:
-        decoder.train(was_training)
+    history = [list(prompt) for prompt in prompts]
+    feed, writing = prompts, set(range(len(prompts)))
+    for _ in range(max_new_tokens):
+        tokens, lengths = _pad(feed, device)
+        logits = _last_logits(decoder, tokens, lengths, cache, memory, memory_lengths)
+        chosen = sampler(logits, history).tolist()
+        new = {row: chosen[row] for row in sorted(writing)}
+        for row, new_id in new.items():
+            history[row].append(new_id)
+            if new_id == eos_id:
+                writing.discard(row)
+        yield new
+        if not writing:
+            return
+        if cache is None:
+            feed = history
+        else:
+            memory = memory_lengths = None  # the cache has them now
+            feed = [
+                [chosen[row]] if row in writing else [] for row in range(len(prompts))
+            ]
 
 
 def _pad(
@@ -268,15 +262,30 @@ def _pad(
 @torch.inference_mode()
 def _last_logits(decoder, tokens, lengths, cache, memory, memory_lengths) -> Tensor:
     """Score the token after the last real one of each row: (batch, vocab)."""
-    logits = decoder(
-        tokens,
-        memory,
-        lengths=lengths,
-        memory_lengths=memory_lengths,
-        cache=cache,
-        only_last=True,
-    )
+    with _evaluating(decoder):
+        logits = decoder(
+            tokens,
+            memory,
+            lengths=lengths,
+            memory_lengths=memory_lengths,
+            cache=cache,
+            only_last=True,
+        )
     return logits[:, 0]
+
+
+@contextmanager
+def _evaluating(model: nn.Module) -> Iterator[None]:
+    """Switch dropout off, which would make the model disagree with itself, then back."""
+    # Around each call and not around a stream, whose consumer may train in between.
+    training = [p for p in model.modules() if p.training] if model.training else []
+    try:
+        if training:
+            model.eval()
+        yield
+    finally:
+        for part in training:
+            part.training = True
 
 
 def beam_search(
@@ -331,25 +340,19 @@ def beam_search(
         )
     prompt = _ids(prompt_ids)
     _check_room(decoder, None, [prompt], max_new_tokens)
+    feed = torch.tensor([prompt], device=decoder.embedding.weight.device)
+    decoder.check(feed, memory, memory_lengths)
     cache = decoder.new_cache(1, max_length=len(prompt) + max_new_tokens)
-    was_training = decoder.training
-    decoder.eval()
-    try:
-        beams = [([], 0.0)]  # (new ids, sum of log-probabilities)
-        feed = torch.tensor([prompt], device=decoder.embedding.weight.device)
-        for _ in range(max_new_tokens):
-            logits = _last_logits(decoder, feed, None, cache, memory, memory_lengths)
-            memory = memory_lengths = None
-            beams, parents = _extend_beams(
-                beams, logits, n_beams, eos_id, length_penalty
-            )
-            if not parents:
-                break
-            cache.reorder(parents)
-            last = [[ids[-1]] for ids, _ in beams if ids[-1] != eos_id]
-            feed = torch.tensor(last, device=feed.device)
-    finally:
-        decoder.train(was_training)
+    beams = [([], 0.0)]  # (new ids, sum of log-probabilities)
+    for _ in range(max_new_tokens):
+        logits = _last_logits(decoder, feed, None, cache, memory, memory_lengths)
+        memory = memory_lengths = None
+        beams, parents = _extend_beams(beams, logits, n_beams, eos_id, length_penalty)
+        if not parents:
+            break
+        cache.reorder(parents)
+        last = [[ids[-1]] for ids, _ in beams if ids[-1] != eos_id]
+        feed = torch.tensor(last, device=feed.device)
     return [(ids, _score(ids, total, length_penalty)) for ids, total in beams]
 
 
@@ -366,17 +369,19 @@ def _extend_beams(
 ) -> tuple[list[tuple[list[int], float]], list[int]]:
     """Extend the unfinished beams, keep the best of all, name the rows they grew from.
 
-    Row i of logits (row, vocab) belongs to the i-th beam that is not finished.
+    Row i of logits (row, vocab) belongs to the i-th beam that is not finished. Of equal
+    scores the earlier beam and the lower id win, as in greedy decoding.
     """
     finished = [beam for beam in beams if beam[0] and beam[0][-1] == eos_id]
     unfinished = [beam for beam in beams if beam not in finished]
     totals = torch.tensor([total for _, total in unfinished], dtype=torch.float64)
     sums = totals[:, None] + logits.double().log_softmax(-1).cpu()
-    best = sums.flatten().topk(min(n_beams, sums.numel()))
+    # All sums belong to continuations of one length, so their best have the best scores.
+    best = top_k(sums.flatten(), n_beams).reshape(sums.shape)
     candidates = [(ids, total, None) for ids, total in finished]
-    for total, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
-        row, new_id = divmod(place, sums.shape[1])
-        candidates.append((unfinished[row][0] + [new_id], total, row))
+    for row, new_id in (best > -torch.inf).nonzero().tolist():
+        new_ids = unfinished[row][0] + [new_id]
+        candidates.append((new_ids, best[row, new_id].item(), row))
     candidates.sort(key=lambda c: -_score(c[0], c[1], length_penalty))
     kept = candidates[:n_beams]
     parents = [row for ids, _, row in kept if row is not None and ids[-1] != eos_id]

@@ -78,7 +78,10 @@ def synchronize(on: torch.device | None = None) -> None:
 
 @dataclass
 class Timer:
-    """The seconds that a `with timer()` block took, wall time and CPU time."""
+    """The seconds that a `with timer()` block took, wall time and CPU time.
+
+    Lesson: notebooks/10_kv_cache.ipynb
+    """
 
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0

@@ -25,6 +25,13 @@ def initialise_weights(
 
     Source: Glorot, Bengio (2010); Radford et al. (2019), section 2.3 (residual scale).
     Lesson: notebooks/08_decoder.ipynb
+
+    >>> from course_lib.decoder import Decoder
+    >>> config = DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3)
+    >>> decoder = Decoder(config, initialise=False)
+    >>> initialise_weights(decoder, config, torch.Generator().manual_seed(3))
+    >>> decoder.stack.final_norm.gain.sum().item()
+    6.0
     """
     n_writers = config.n_layers * (3 if config.cross_attention else 2)
     for name, part in module.named_modules():

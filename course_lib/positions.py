@@ -70,6 +70,8 @@ class Angles(NamedTuple):
     """Cosines and sines of a call's rotation, computed once and used by every layer.
 
     Both are (position, d_head) or (batch, 1, position, d_head).
+
+    Lesson: notebooks/04_positions.ipynb
     """
 
     cosines: Tensor
@@ -151,14 +153,16 @@ def rotate(
     >>> rotate(torch.tensor([[[[1.0, 0.0]]]]), torch.tensor([1]))
     tensor([[[[0.5403, 0.8415]]]])
     """
+    _check_rotation(x.shape[-1], pairing)
     if not isinstance(positions, Angles):
-        if positions.shape[-1] != x.shape[-2]:
-            raise ValueError(
-                f"rotate was given x {tuple(x.shape)} and positions {tuple(positions.shape)}; "
-                f"it needs one position for each of the {x.shape[-2]} places"
-            )
         positions = angles(positions, x.shape[-1], base, pairing)
     cosines, sines = positions.cosines.to(x.dtype), positions.sines.to(x.dtype)
+    batch = cosines.shape[0] if cosines.ndim == 4 else 1
+    if cosines.shape[-2:] != x.shape[-2:] or batch not in (1, x.shape[0]):
+        raise ValueError(
+            f"rotate was given x {tuple(x.shape)} and the angles of {cosines.shape[-2]} positions "
+            f"(batch {batch}, width {cosines.shape[-1]}); it needs one position for each place of x"
+        )
     if pairing == "half":
         first, second = x.chunk(2, dim=-1)
         quarter_turn = torch.cat((-second, first), dim=-1)
@@ -402,6 +406,11 @@ def embedding_scheme(config) -> Positions:
         ValueError: config.positions is unknown.
 
     Lesson: notebooks/04_positions.ipynb
+
+    >>> from course_lib.config import DecoderConfig
+    >>> config = DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3)
+    >>> tuple(embedding_scheme(config).embed(torch.tensor([0, 7])).shape)
+    (2, 6)
     """
     if config.positions == "learned":
         return LearnedPositions(config.max_length, config.d_model)
@@ -421,6 +430,10 @@ def attention_scheme(config) -> Positions | None:
         config: a DecoderConfig (positions, d_model, n_heads, rotary_base, ...).
 
     Lesson: notebooks/04_positions.ipynb
+
+    >>> from course_lib.config import DecoderConfig
+    >>> attention_scheme(DecoderConfig.smollm2_135m()).pairing
+    'half'
     """
     d_head = config.d_model // config.n_heads
     if config.positions == "rotary":

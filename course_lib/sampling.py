@@ -40,10 +40,16 @@ def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
         best = logits.argmax(-1, keepdim=True)
         hidden = torch.ones_like(logits, dtype=torch.bool).scatter(-1, best, False)
         return logits.masked_fill(hidden, -torch.inf)
+    # What is smaller is 0 in float32, and 0 / 0 is NaN.
+    temperature = max(temperature, torch.finfo(torch.float32).tiny)
     cooled = logits / temperature
-    if bool((cooled.isinf() & logits.isfinite()).any()):
-        # A tiny temperature overflows; shifting first changes no probability.
-        cooled = (logits - logits.amax(-1, keepdim=True)) / temperature
+    overflows = (cooled.isinf() & logits.isfinite()).any(-1, keepdim=True)
+    if bool(overflows.any()):
+        # Shifting first changes no probability. Only in that row, so that a row does
+        # not depend on its batch; and by a finite number, since inf - inf is NaN.
+        limits = torch.finfo(logits.dtype)
+        largest = logits.amax(-1, keepdim=True).clamp(limits.min, limits.max)
+        cooled = torch.where(overflows, (logits - largest) / temperature, cooled)
     return cooled
 
 
@@ -271,7 +277,8 @@ class Sampler:
             ids: (batch,) int64, on the device of the logits.
 
         Raises:
-            ValueError: logits are not (batch, vocab), hold NaN or +inf, or hide every id.
+            ValueError: logits are not (batch, vocab), hold NaN or +inf, or hide every id;
+                a penalty is set and no history given; a row has no seed.
         """
         if logits.ndim != 2:
             raise ValueError(
@@ -305,7 +312,8 @@ class Sampler:
                 generator.manual_seed(self.seed[index])
             else:
                 raise ValueError(
-                    f"row {index} has no seed; {len(self.seed)} were given"
+                    f"row {index} has no seed; {len(self.seed)} were given, pass one a row, or "
+                    f"one number for all"
                 )
             self._generators.append(generator)
         return self._generators[row]

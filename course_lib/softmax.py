@@ -1,5 +1,6 @@
 """From scores to probabilities, and from probabilities to a loss."""
 
+import torch
 from torch import Tensor
 
 
@@ -9,6 +10,12 @@ def _require_floating(name: str, scores: Tensor) -> None:
             f"{name} was given scores of dtype {scores.dtype}; it needs a floating "
             f"dtype, for example scores.float()"
         )
+
+
+def _widened(scores: Tensor) -> Tensor:
+    """Compute 16-bit scores in float32: their sums lose digits, and float16 overflows."""
+    half = scores.dtype in (torch.float16, torch.bfloat16)
+    return scores.float() if half else scores
 
 
 def softmax(scores: Tensor, dim: int = -1) -> Tensor:
@@ -34,8 +41,10 @@ def softmax(scores: Tensor, dim: int = -1) -> Tensor:
     tensor([0.5000, 0.5000])
     """
     _require_floating("softmax", scores)
-    exponentials = (scores - scores.amax(dim, keepdim=True)).exp()
-    return exponentials / exponentials.sum(dim, keepdim=True)
+    wide = _widened(scores)
+    exponentials = (wide - wide.amax(dim, keepdim=True)).exp()
+    weights = exponentials / exponentials.sum(dim, keepdim=True)
+    return weights.to(scores.dtype)
 
 
 def log_softmax(scores: Tensor, dim: int = -1) -> Tensor:
@@ -58,8 +67,10 @@ def log_softmax(scores: Tensor, dim: int = -1) -> Tensor:
     tensor([    0., -1000.])
     """
     _require_floating("log_softmax", scores)
-    shifted = scores - scores.amax(dim, keepdim=True)
-    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+    wide = _widened(scores)
+    shifted = wide - wide.amax(dim, keepdim=True)
+    log_probabilities = shifted - shifted.exp().sum(dim, keepdim=True).log()
+    return log_probabilities.to(scores.dtype)
 
 
 def cross_entropy(
@@ -83,8 +94,8 @@ def cross_entropy(
         loss_nats: () float, the mean over the targets that count; 0 where none does.
 
     Raises:
-        ValueError: shapes do not fit, a target is outside the vocabulary, or
-            label_smoothing is outside [0, 1].
+        ValueError: shapes do not fit, targets are not whole numbers, one is outside
+            the vocabulary, or label_smoothing is outside [0, 1].
 
     Source: Szegedy et al. (2016), arXiv:1512.00567, section 7 (label smoothing).
     Lesson: notebooks/01_softmax.ipynb
@@ -99,6 +110,11 @@ def cross_entropy(
             f"{tuple(targets.shape)}; targets need the shape of the logits without "
             f"their last axis, {tuple(logits.shape[:-1])}"
         )
+    if targets.is_floating_point() or targets.dtype == torch.bool:
+        raise ValueError(
+            f"cross_entropy was given targets of dtype {targets.dtype}; it needs ids, "
+            f"for example targets.long()"
+        )
     if not 0.0 <= label_smoothing <= 1.0:
         raise ValueError(
             f"label_smoothing was {label_smoothing}; it is a share of the probability, "
@@ -106,16 +122,17 @@ def cross_entropy(
         )
     counts = targets != ignore_index
     vocab = logits.shape[-1]
-    if bool((counts & ((targets < 0) | (targets >= vocab))).any()):
-        worst = targets[counts & ((targets < 0) | (targets >= vocab))][0].item()
+    outside = counts & ((targets < 0) | (targets >= vocab))
+    if outside.any():
         raise ValueError(
-            f"cross_entropy was given the target {worst}; ids run from 0 to "
+            f"cross_entropy was given the target {targets[outside][0].item()}; ids run from 0 to "
             f"{vocab - 1}, and {ignore_index} marks a target that does not count"
         )
-    log_probabilities = log_softmax(logits)
-    chosen = log_probabilities.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
+    log_probabilities = log_softmax(_widened(logits))
+    ids = targets.masked_fill(~counts, 0).long()  # ignore_index may lie anywhere
+    chosen = log_probabilities.gather(-1, ids[..., None])[..., 0]
     surprise = -(1 - label_smoothing) * chosen
     if label_smoothing:
         surprise = surprise - label_smoothing * log_probabilities.mean(-1)
     surprise = surprise.masked_fill(~counts, 0.0)
-    return surprise.sum() / counts.sum().clamp(min=1)
+    return (surprise.sum() / counts.sum().clamp(min=1)).to(logits.dtype)

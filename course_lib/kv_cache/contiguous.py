@@ -3,11 +3,16 @@
 import torch
 from torch import Tensor
 
-from course_lib.kv_cache.protocol import KeyValueCache, Step, usable
+from course_lib.kv_cache.protocol import KeyValueCache, Step
 
 
 class AppendCache(KeyValueCache):
-    """Keep one tensor a layer and make a longer one at each step: simple, O(t) a copy."""
+    """Keep one tensor a layer and make a longer one at each step: an O(t) copy each.
+
+    Its arguments are those of KeyValueCache.
+
+    Lesson: notebooks/10_kv_cache.ipynb
+    """
 
     def _allocate(self, batch: int) -> None:
         self._keep_zeros(batch, n_slots=0)
@@ -17,8 +22,8 @@ class AppendCache(KeyValueCache):
     ) -> tuple[Tensor, Tensor]:
         old_keys, old_values = self._kept[layer]
         self._kept[layer] = (
-            self._appended(usable(old_keys), keys, step),
-            self._appended(usable(old_values), values, step),
+            self._appended(old_keys, keys, step),
+            self._appended(old_values, values, step),
         )
         return self._kept[layer]
 
@@ -32,6 +37,10 @@ class AppendCache(KeyValueCache):
         longer[rows, :, slots] = new[rows, :, places]
         return longer
 
+    def _reorder(self, index: Tensor) -> None:
+        super()._reorder(index)
+        self._after_crop()  # the longest row may be gone
+
     def _after_crop(self) -> None:
         # A row's count says how much of it is real, so only the common tail must go.
         self._kept = [
@@ -41,7 +50,12 @@ class AppendCache(KeyValueCache):
 
 
 class PreallocatedCache(KeyValueCache):
-    """Set memory for max_length aside once and write each step in place: O(1) a step."""
+    """Set memory for max_length aside once and write each step in place: O(1) a step.
+
+    Its arguments are those of KeyValueCache.
+
+    Lesson: notebooks/10_kv_cache.ipynb
+    """
 
     def _allocate(self, batch: int) -> None:
         self._keep_zeros(batch, n_slots=self.max_length)

@@ -59,13 +59,16 @@ class PagedCache(KeyValueCache):
         used = sorted({block for row in self.blocks for block in row})
         return [self._pool[block] for block in used]
 
+    def _make_usable(self, layer: int) -> None:
+        self._pool = usable(self._pool)
+
     def _take_block(self) -> int:
         """Take a free block, doubling the pool when none is left."""
         if not self._free:
             n_old = self._pool.shape[0]
             grown = max(4, n_old)
             more = self._pool.new_zeros(grown, *self._pool.shape[1:])
-            self._pool = torch.cat((usable(self._pool), more))
+            self._pool = torch.cat((self._pool, more))
             self._free = list(range(n_old + grown - 1, n_old - 1, -1))
         return self._free.pop()
 
@@ -104,7 +107,10 @@ class PagedCache(KeyValueCache):
 
     def _reorder(self, index: Tensor) -> None:
         # Blocks belong to one row each, so a repeated row gets copies of its blocks.
+        self._pool = usable(self._pool)
         old, self.blocks, owned = self.blocks, [], set()
+        for row in set(range(len(old))) - set(index.tolist()):
+            self._free.extend(old[row])
         for row in index.tolist():
             if row not in owned:
                 owned.add(row)
@@ -113,9 +119,6 @@ class PagedCache(KeyValueCache):
                 copies = [self._take_block() for _ in old[row]]
                 self._pool[copies] = self._pool[old[row]]
                 self.blocks.append(copies)
-        for row, blocks in enumerate(old):
-            if row not in owned:
-                self._free.extend(blocks)
 
     def _after_crop(self) -> None:
         for row in range(self.batch):

@@ -22,6 +22,8 @@ class Step:
         key_positions: (key,) or (batch, key) int, of all keys that extend returns.
         start: the common first position if every row is alike and all real, else None.
         scatter: row, slot and place of each real token where rows differ, else None.
+
+    Lesson: notebooks/10_kv_cache.ipynb
     """
 
     cache: "KeyValueCache"
@@ -141,8 +143,8 @@ class KeyValueCache:
             The Step whose `extend` every layer of the pass calls once.
 
         Raises:
-            ValueError: a row would hold more than max_length tokens, lengths do not
-                fit, or an earlier pass was interrupted between two layers.
+            ValueError: a row would hold more than max_length tokens, lengths or side
+                do not fit, or an earlier pass was interrupted between two layers.
 
         Lesson: notebooks/10_kv_cache.ipynb
 
@@ -202,7 +204,8 @@ class KeyValueCache:
             rows: (new batch,) int; rows may repeat, and their number may change.
 
         Raises:
-            ValueError: rows is empty or names a row that does not exist.
+            ValueError: rows is empty, not whole numbers, or names a row that does not
+                exist.
 
         Lesson: notebooks/10_kv_cache.ipynb
 
@@ -213,9 +216,11 @@ class KeyValueCache:
         3
         """
         chosen = torch.as_tensor(rows).tolist()
-        if not chosen or not all(0 <= row < self.batch for row in chosen):
+        fits = isinstance(chosen, list) and chosen
+        if not fits or not all(type(r) is int and 0 <= r < self.batch for r in chosen):
             raise ValueError(
-                f"reorder was given rows {chosen}; this cache has rows 0 to {self.batch - 1}"
+                f"reorder was given rows {chosen}; pass at least one row, each a whole number "
+                f"from 0 to {self.batch - 1}"
             )
         index = torch.tensor(chosen, device=self.device)
         self._counts = [[counts[row] for row in chosen] for counts in self._counts]
@@ -231,6 +236,8 @@ class KeyValueCache:
 
     def crop(self, length: int) -> None:
         """Forget, in every row, all but its first `length` tokens.
+
+        What an interrupted pass left in some of the layers is forgotten too.
 
         Args:
             length: tokens to keep; a shorter row stays as it is.
@@ -252,17 +259,19 @@ class KeyValueCache:
             raise ValueError(
                 f"crop was given {length}; pass how many tokens to keep, 0 or more"
             )
-        self._before_crop(length)
-        self._counts = [
-            [min(count, length) for count in counts] for counts in self._counts
-        ]
+        kept = [min(length, *counts) for counts in zip(*self._counts, strict=True)]
+        self._before_crop(kept)
+        self._counts = [list(kept) for _ in self._counts]
         self._after_crop()
 
     # -- cross-attention ------------------------------------------------------------
 
     def cross(self, layer: int) -> tuple[Tensor, Tensor] | None:
         """Recall the cross-attention keys and values of a layer, None before the first call."""
-        return self._cross.get(layer)
+        if layer not in self._cross:
+            return None
+        self._cross[layer] = tuple(usable(tensor) for tensor in self._cross[layer])
+        return self._cross[layer]
 
     def remember_cross(self, layer: int, keys: Tensor, values: Tensor) -> None:
         """Keep the cross-attention keys and values of a layer: (batch, kv_head, key, d_head)."""
@@ -284,8 +293,12 @@ class KeyValueCache:
     def _reorder(self, index: Tensor) -> None:
         self._kept = [(keys[index], values[index]) for keys, values in self._kept]
 
-    def _before_crop(self, length: int) -> None:
-        """Check that a crop is possible; only a window can say no."""
+    def _make_usable(self, layer: int) -> None:
+        """Let autograd use what was kept under inference_mode."""
+        self._kept[layer] = tuple(usable(tensor) for tensor in self._kept[layer])
+
+    def _before_crop(self, kept: list[int]) -> None:
+        """Check that each row can go back to `kept` tokens; only a window can say no."""
 
     def _after_crop(self) -> None:
         """Give memory back after a crop, where the kind of cache can."""
@@ -295,7 +308,9 @@ class KeyValueCache:
         # Zeros, not empty: a hidden slot gets a weight of 0, and 0 * NaN is NaN.
         shape = (batch, self.n_kv_heads, n_slots, self.d_head)
         self._kept = [
-            tuple(torch.zeros(shape, dtype=self.dtype, device=self.device) for _ in "kv")
+            tuple(
+                torch.zeros(shape, dtype=self.dtype, device=self.device) for _ in "kv"
+            )
             for _ in range(self.n_layers)
         ]
 
@@ -311,7 +326,8 @@ class KeyValueCache:
         counts = [n_positions] * len(before)
         if lengths is not None:
             counts = torch.as_tensor(lengths).tolist()
-            if not isinstance(counts, list) or len(counts) != len(before):
+            token_positions(n_positions, counts, side=side)  # refuses what is no count
+            if len(counts) != len(before):
                 raise ValueError(
                     f"lengths were {counts}; this cache has {len(before)} rows, "
                     f"pass one count per row"
@@ -378,6 +394,7 @@ class KeyValueCache:
                 f"layer {layer} holds {self._counts[layer]} tokens and the step was planned for "
                 f"{step.before}; plan a step right before its pass, and use it once per layer"
             )
+        self._make_usable(layer)
         keys, values = self._write(layer, keys, values, step)
         self._counts[layer] = step.after
         return keys, values, step.key_positions

@@ -46,6 +46,9 @@ class SlidingWindowCache(KeyValueCache):
 
     def _allocate(self, batch: int) -> None:
         self._keep_zeros(batch, n_slots=self.window)
+        # Per layer and row: positions below this one were overwritten. A crop does not
+        # bring them back, so the counts alone cannot tell.
+        self._forgotten = [[0] * batch for _ in range(self.n_layers)]
 
     def _ring_positions(self, counts: list[int], n_slots: int) -> Tensor:
         """(batch, slot): the newest position that fell into each slot, -1 if none did."""
@@ -71,6 +74,10 @@ class SlidingWindowCache(KeyValueCache):
         self, layer: int, keys: Tensor, values: Tensor, step: Step
     ) -> tuple[Tensor, Tensor]:
         ring_keys, ring_values = self._kept[layer]
+        self._forgotten[layer] = [
+            max(forgotten, count - self.window)
+            for forgotten, count in zip(self._forgotten[layer], step.after, strict=True)
+        ]
         if self._in_place(step.before, step.positions):
             slot = step.start % self.window
             ring_keys[:, :, slot] = keys[:, :, 0]
@@ -94,11 +101,24 @@ class SlidingWindowCache(KeyValueCache):
         rows, places = kept.nonzero(as_tuple=True)
         return rows, positions[rows, places], places
 
-    def _before_crop(self, length: int) -> None:
-        for counts in self._counts:
-            for count in counts:
-                if length < count - 1 and count > self.window:
+    def _reorder(self, index: Tensor) -> None:
+        super()._reorder(index)
+        rows = index.tolist()
+        self._forgotten = [[layer[row] for row in rows] for layer in self._forgotten]
+
+    def _before_crop(self, kept: list[int]) -> None:
+        for counts, forgotten in zip(self._counts, self._forgotten, strict=True):
+            for count, lost, length in zip(counts, forgotten, kept, strict=True):
+                oldest_read = max(0, length - self.window + 1)  # by the next token
+                if length < count and oldest_read < min(lost, length):
                     raise ValueError(
                         f"crop was asked to go back from {count} to {length} tokens; a window of "
-                        f"{self.window} has forgotten what the next token must read, start again"
+                        f"{self.window} has forgotten what the next token must read, start again "
+                        f"with crop(0)"
                     )
+
+    def _after_crop(self) -> None:
+        self._forgotten = [
+            [min(lost, count) for lost, count in zip(forgotten, counts, strict=True)]
+            for forgotten, counts in zip(self._forgotten, self._counts, strict=True)
+        ]

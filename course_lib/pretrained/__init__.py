@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from course_lib.pretrained.assets import AssetError, find_asset
+from course_lib.pretrained.hub import gpt2_folder
 from course_lib.pretrained.storage import verified_files
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AssetError", "load"]
 
-LOADABLE = ("smollm2",)
+LOADABLE = ("smollm2", "gpt2")
 
 
 def load(name: str) -> tuple["Decoder", "Tokenizer"]:
@@ -21,7 +22,8 @@ def load(name: str) -> tuple["Decoder", "Tokenizer"]:
     compared with its sha256 first.
 
     Args:
-        name: "smollm2", SmolLM2-135M-Instruct, a small chat model.
+        name: "smollm2", SmolLM2-135M-Instruct, a small chat model; or "gpt2", GPT-2
+            small, which only the Hugging Face hub has.
 
     Returns:
         the model, float32 on the CPU, in eval mode, and the tokenizer.
@@ -36,10 +38,15 @@ def load(name: str) -> tuple["Decoder", "Tokenizer"]:
 
     >>> load("gpt-5")
     Traceback (most recent call last):
-    ValueError: unknown model 'gpt-5': choose one of smollm2
+    ValueError: unknown model 'gpt-5': choose one of smollm2, gpt2
     """
     if name not in LOADABLE:
         raise ValueError(f"unknown model {name!r}: choose one of {', '.join(LOADABLE)}")
+    if name == "gpt2":
+        folder = gpt2_folder()
+        from course_lib.pretrained.gpt2 import read_gpt2  # late, as below
+
+        return read_gpt2(folder)
     (path,) = verified_files(find_asset(name))
     from course_lib.pretrained.smollm2 import (
         read_smollm2,

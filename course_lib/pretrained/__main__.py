@@ -6,6 +6,7 @@ from pathlib import Path
 
 from course_lib.pretrained.assets import ASSETS, Asset, AssetError, find_asset
 from course_lib.pretrained.fetch import fetch
+from course_lib.pretrained.hub import fetch_gpt2, gpt2_folder
 from course_lib.pretrained.storage import asset_files, cache_folder, verified_files
 
 
@@ -18,7 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     fetching = commands.add_parser("fetch", help="download, verify and keep weights")
     fetching.add_argument(
-        "names", nargs="*", default=["smollm2"], help=f"any of: {', '.join(ASSETS)}"
+        "names",
+        nargs="*",
+        default=["smollm2"],
+        help=f"any of: {', '.join(ASSETS)}, gpt2",
     )
     fetching.add_argument(
         "--find-links",
@@ -30,8 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "status":
             return _status()
-        for asset in [find_asset(name) for name in options.names]:
-            _fetch(asset, options.find_links)
+        for name in options.names:
+            if name == "gpt2":
+                _fetch_gpt2()
+            else:
+                _fetch(find_asset(name), options.find_links)
     except (AssetError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -58,6 +65,17 @@ def _fetch(asset: Asset, find_links: Path | None) -> None:
         print("  done     sha256 right; from now on no network is needed")
     else:
         print(f"{asset.name}: already here, checksum right ({folder})")
+
+
+def _fetch_gpt2() -> None:
+    """Fetch GPT-2 from the hub and tell what is done."""
+    try:
+        print(f"gpt2: already here, checksum right ({gpt2_folder()})")
+    except AssetError:
+        print("gpt2: GPT-2 small, 124 million parameters")
+        print("  from     the Hugging Face hub, openai-community/gpt2 (0.5 GB)")
+        print("  licence  MIT (OpenAI)", flush=True)
+        print(f"  done     sha256 right, in {fetch_gpt2()}")
 
 
 def _status() -> int:

@@ -6,7 +6,10 @@ from types import MappingProxyType
 
 
 class AssetError(RuntimeError):
-    """Weights are missing, damaged or cannot be fetched; the message says the cure."""
+    """Weights are missing, damaged or cannot be fetched; the message says the cure.
+
+    Lesson: notebooks/00_start.ipynb
+    """
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class ChatTokenizer(BPETokenizer):
 
     Source: Ben Allal et al. (2025), SmolLM2, arXiv:2502.02737; field
         tokenizer.chat_template of SmolLM2-135M-Instruct (ChatML).
-    Lesson: notebooks/01_tokens.ipynb
+    Lesson: notebooks/11_training.ipynb
 
     >>> letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     >>> tokenizer = ChatTokenizer([START, END, *letters], [], special=[START, END])

@@ -99,7 +99,7 @@ def halves_from_pairs(weights: Tensor, d_head: int) -> Tensor:
         (head * d_head, d_model): in each head the even rows, then the odd ones.
 
     Source: Su et al. (2021), RoFormer, arXiv:2104.09864, eq. 34.
-    Lesson: notebooks/06_positions.ipynb
+    Lesson: notebooks/04_positions.ipynb
 
     >>> halves_from_pairs(torch.arange(6.0).view(6, 1), d_head=6).flatten()
     tensor([0., 2., 4., 1., 3., 5.])

@@ -26,7 +26,7 @@ class BPETokenizer(Tokenizer):
 
     Source: Sennrich et al. (2016), arXiv:1508.07909; Radford et al. (2019), GPT-2,
         section 2.2 (bytes).
-    Lesson: notebooks/01_tokens.ipynb
+    Lesson: notebooks/11_training.ipynb
 
     >>> tokenizer = BPETokenizer.train(["low lower lowest"] * 2, vocab_size=260)
     >>> [tokenizer.token(i) for i in tokenizer.encode("lower")]

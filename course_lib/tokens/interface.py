@@ -20,7 +20,7 @@ class Tokenizer:
         pad_id: the id that fills a batch, or None.
 
     Source: Jurafsky & Martin, Speech and Language Processing (3rd ed.), section 2.5.
-    Lesson: notebooks/01_tokens.ipynb
+    Lesson: notebooks/11_training.ipynb
 
     >>> tokenizer = Tokenizer([b"a", b"b", b"<eos>"], special_ids=[2], eos_id=2)
     >>> tokenizer.vocab_size, tokenizer.decode([1, 0, 2])
@@ -140,7 +140,7 @@ class TextDecoder:
         skip_special: leave special tokens out.
 
     Source: Python's codecs.IncrementalDecoder.
-    Lesson: notebooks/01_tokens.ipynb
+    Lesson: notebooks/11_training.ipynb
 
     >>> from course_lib.tokens import ByteTokenizer
     >>> decoder = TextDecoder(ByteTokenizer())

@@ -15,7 +15,7 @@ def utf8(text: str) -> bytes:
         ValueError: text is not a str, or holds half a surrogate pair.
 
     Source: The Unicode Standard, section 3.9 (UTF-8).
-    Lesson: notebooks/01_tokens.ipynb
+    Lesson: notebooks/11_training.ipynb
 
     >>> list(utf8("é"))
     [195, 169]
@@ -43,7 +43,7 @@ def checked_texts(texts: Iterable[str]) -> Iterator[str]:
         ValueError: all texts are empty, or one is not a str.
 
     Source: Jurafsky & Martin, Speech and Language Processing (3rd ed.), section 2.5.
-    Lesson: notebooks/01_tokens.ipynb
+    Lesson: notebooks/11_training.ipynb
 
     >>> list(checked_texts("banana"))
     ['banana']
@@ -66,7 +66,7 @@ def checked_kinds(specials: Sequence[str]) -> list[str]:
         ValueError: another word is among them, or one stands twice.
 
     Source: Jurafsky & Martin, Speech and Language Processing (3rd ed.), section 2.5.
-    Lesson: notebooks/01_tokens.ipynb
+    Lesson: notebooks/11_training.ipynb
 
     >>> checked_kinds(("eos", "pad"))
     ['eos', 'pad']

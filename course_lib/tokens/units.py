@@ -17,7 +17,7 @@ class ByteTokenizer(Tokenizer):
         ValueError: specials holds another word, or one twice.
 
     Source: Xue et al. (2022), ByT5, arXiv:2105.13626.
-    Lesson: notebooks/01_tokens.ipynb
+    Lesson: notebooks/11_training.ipynb
 
     >>> tokenizer = ByteTokenizer(specials=["eos"])
     >>> tokenizer.encode("né"), tokenizer.eos_id
@@ -54,7 +54,7 @@ class CharacterTokenizer(Tokenizer):
         ValueError: the texts hold no character, or specials holds another word.
 
     Source: Sutskever et al. (2011), Generating Text with Recurrent Neural Networks.
-    Lesson: notebooks/01_tokens.ipynb
+    Lesson: notebooks/11_training.ipynb
 
     >>> tokenizer = CharacterTokenizer(["banana"])
     >>> tokenizer.encode("nab"), tokenizer.vocab_size

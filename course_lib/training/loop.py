@@ -88,6 +88,7 @@ def train(
     Lesson: notebooks/11_training.ipynb
 
     >>> from course_lib.decoder import Decoder, DecoderConfig
+    >>> from course_lib.training import inputs_and_targets
     >>> decoder = Decoder(DecoderConfig(vocab_size=5, d_model=6, n_layers=1, n_heads=3))
     >>> batch = inputs_and_targets(torch.tensor([[1, 2, 3, 4]]))
     >>> losses = train(decoder, [batch], n_steps=40, learning_rate=0.01)
