@@ -15,7 +15,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=180 \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test check lint build weights env clean \
+.PHONY: help lab test check lint build bench weights env clean \
 	python env-test fetch plan-lab plan-test
 
 help: ## list the commands
@@ -38,6 +38,9 @@ lint: env-test ## ruff alone: style and format
 
 build: env-test ## cut the notebooks from their text, run them, store them
 	$(BIN)/python tools/notebooks.py build
+
+bench: env-test fetch ## measure against peers, write benchmarks/RESULTS.md (4 minutes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 weights: env ## fetch the model's weights and verify them
 	@$(BIN)/python -m course_lib.pretrained fetch

@@ -1,0 +1,1 @@
+"""Side-by-side measurements: course_lib against its peers, as ratios in one run."""

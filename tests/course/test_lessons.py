@@ -1,0 +1,184 @@
+"""A lesson builds its own piece, under the library's names, and its Check can fail."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jupytext
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = ROOT / "course_lib"
+# What a lesson may define under the library's names: its own modules' names only.
+OWNED = {
+    "00_start": [],
+    "02_masks": ["masks"],
+    "03_attention": ["attention"],
+}
+TEXTS = {path.stem: path for path in sorted((ROOT / "notebooks" / "text").glob("*.py"))}
+
+
+def cells(name):
+    """The code cells of a lesson, each with the section (H2) that it stands in."""
+    section, found = "", []
+    for cell in jupytext.read(TEXTS[name], fmt="py:percent").cells:
+        if cell.cell_type == "markdown":
+            headings = [
+                line for line in cell.source.splitlines() if line.startswith("## ")
+            ]
+            section = headings[-1].removeprefix("## ") if headings else section
+        else:
+            found.append((section, cell))
+    return found
+
+
+def definitions(tree):
+    """Functions and classes at the top of a module or a cell, by name."""
+    kinds = ast.FunctionDef | ast.ClassDef
+    return {node.name: node for node in tree.body if isinstance(node, kinds)}
+
+
+def library_definitions(module):
+    place = LIBRARY / module
+    files = place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]
+    found = {}
+    for file in files:
+        found |= definitions(ast.parse(file.read_text()))
+    return {name: node for name, node in found.items() if name[0] != "_"}
+
+
+def lesson_definitions(name):
+    found = {}
+    for _, cell in cells(name):
+        found |= definitions(ast.parse(cell.source))
+    return found
+
+
+def parameters(node):
+    """(name, default) of each parameter, self left out."""
+    arguments = node.args.args
+    padding = [None] * (len(arguments) - len(node.args.defaults))
+    defaults = [
+        d if d is None else ast.unparse(d) for d in [*padding, *node.args.defaults]
+    ]
+    pairs = zip([a.arg for a in arguments], defaults, strict=True)
+    return [pair for pair in pairs if pair[0] != "self"]
+
+
+def modules():
+    names = {p.stem if p.suffix else p.name for p in LIBRARY.iterdir()}
+    return sorted(names - {"__init__", "__pycache__"})
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_lesson_defines_no_other_modules_names(name):
+    mine = set(lesson_definitions(name))
+    for module in modules():
+        if module not in OWNED[name]:
+            taken = mine & set(library_definitions(module))
+            assert not taken, (
+                f"{name} defines {taken}, which belong to course_lib.{module}"
+            )
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_lessons_parameters_are_a_prefix_of_the_librarys(name):
+    mine = lesson_definitions(name)
+    for module in OWNED[name]:
+        for word, theirs in library_definitions(module).items():
+            if word not in mine:
+                continue
+            pairs = [(mine[word], theirs)]
+            if isinstance(theirs, ast.ClassDef):
+                methods = [definitions(node) for node in (mine[word], theirs)]
+                pairs = [
+                    (methods[0][m], methods[1][m])
+                    for m in methods[0]
+                    if m in methods[1]
+                ]
+            for here, there in pairs:
+                assert parameters(here) == parameters(there)[: len(parameters(here))], (
+                    word
+                )
+
+
+# -- planted faults -------------------------------------------------------------------
+
+FAULTS = [
+    ("02_masks", "masks.py", "keys <= queries", "keys < queries"),
+    ("02_masks", "masks.py", "keys > queries - window", "keys >= queries - window"),
+    ("02_masks", "masks.py", "offset = n_keys - n_queries", "offset = 0"),
+    ("02_masks", "attention.py", "is_causal=causal", "is_causal=False"),
+    ("03_attention", "attention.py", " / math.sqrt(queries.shape[-1])", ""),
+    (
+        "03_attention",
+        "attention.py",
+        "x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)",
+        "x.reshape(x.shape[0], n_heads, x.shape[1], -1)",
+    ),
+    (
+        "03_attention",
+        "attention.py",
+        "masked_fill(~allowed, -torch.inf)",
+        "masked_fill(~allowed, 0.0)",
+    ),
+    (
+        "03_attention",
+        "attention.py",
+        "self.to_output(merge_heads(outputs))",
+        "merge_heads(outputs)",
+    ),
+]
+
+
+def script_up_to_check(name):
+    """The lesson as a script, without its long cells and what asserts about them."""
+    lines, skip_next = [], False
+    for section, cell in cells(name):
+        if section == "Misconceptions":
+            break
+        long = "nbval-ignore-output" in cell.metadata.get("tags", [])
+        if not long and not skip_next:
+            lines.append(cell.source)
+        skip_next = long and "assert" not in cell.source
+    return "\n\n".join(lines)
+
+
+def run_against(library_parent, script):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(library_parent),
+        "OMP_NUM_THREADS": "1",
+    }
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=library_parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({fault[0] for fault in FAULTS}))
+def test_the_script_used_below_runs_with_the_sound_library(name):
+    done = run_against(ROOT, script_up_to_check(name))
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "file", "sound", "broken"), FAULTS)
+def test_a_lesson_stops_at_its_check_when_the_library_is_broken(
+    name, file, sound, broken, tmp_path
+):
+    shutil.copytree(LIBRARY, tmp_path / "course_lib")
+    path = tmp_path / "course_lib" / file
+    assert sound in path.read_text(), f"{file} has changed: plant the fault anew"
+    path.write_text(path.read_text().replace(sound, broken))
+    done = run_against(tmp_path, script_up_to_check(name))
+    assert done.returncode != 0, "the lesson did not notice"
+    assert "Error" in done.stderr
