@@ -15,11 +15,11 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=180 \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test check lint build bench weights env clean \
+.PHONY: help lab test test-gpu check lint build bench weights env clean \
 	python env-test fetch plan-lab plan-test
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 	@echo "Options: PYTHON=python3.12  TORCH_INDEX=cpu  WORKERS=2  LAB_FLAGS=--no-browser"
 
 lab: plan-lab env fetch ## install what is missing, then open lesson 00 in JupyterLab
@@ -28,6 +28,11 @@ lab: plan-lab env fetch ## install what is missing, then open lesson 00 in Jupyt
 test: plan-test env-test lint fetch ## all that CI runs: lint, library, course, every notebook
 	$(PYTEST) course_lib tests
 	$(PYTEST) $(NBVAL) notebooks
+
+test-gpu: env-test fetch ## the notebooks on a CUDA device; fails where a gpu cell fell back
+	@REQUIRE_CUDA=1 $(BIN)/python -c "from course_lib.hardware import device; device()" 2> /dev/null \
+	|| { echo "make test-gpu needs a CUDA device that torch sees." >&2; exit 1; }
+	REQUIRE_CUDA=1 CI=1 $(PYTEST) -n 1 $(NBVAL) notebooks
 
 check: env-test lint ## the quick part of `make test`: lint and the fast tests
 	$(PYTEST) -m "not slow" course_lib tests

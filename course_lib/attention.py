@@ -57,6 +57,8 @@ def attention(
     ((2, 3, 5, 7), (2, 3, 5, 11))
     """
     _check(queries, keys, values, allowed, bias)
+    if bias is not None:
+        bias = bias.to(queries.dtype)  # as the kernel wants it, so on both paths
     n_queries, n_keys = queries.shape[-2], keys.shape[-2]
     if causal and (
         allowed is not None or need_weights or bias is not None or n_queries != n_keys
@@ -140,9 +142,7 @@ def _fused(
     """Call torch's kernel, which gives a query without keys an output of 0."""
     mask = allowed
     if bias is not None:
-        mask = bias.to(queries.dtype)
-        if allowed is not None:
-            mask = mask.masked_fill(~allowed, -torch.inf)
+        mask = bias if allowed is None else bias.masked_fill(~allowed, -torch.inf)
     grouped = queries.ndim > 2 and queries.shape[-3] != keys.shape[-3]
     outputs = F.scaled_dot_product_attention(
         queries, keys, values, attn_mask=mask, is_causal=causal, enable_gqa=grouped

@@ -26,6 +26,7 @@ import os
 import re
 import time
 from collections import Counter
+from pathlib import Path
 from queue import Empty
 
 import pytest
@@ -200,6 +201,7 @@ def pytest_collection_modifyitems(items):
             "notebook": str(item.path.name),
             "kind": "compared" if compared else "executed only",
             "gpu": sorted(tags & {"gpu", "cuda"}),
+            "source": item.cell.source,
         }
         item.user_properties.append(("cell", facts))
         item.broken_because = stored_fault(item.cell)
@@ -312,6 +314,23 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"skipped {number}: {reason}")
     listed = ", ".join(f"{number} {name}" for name, number in sorted(devices.items()))
     terminalreporter.write_line(f"gpu cells by device: {listed or 'none'}")
+    if os.environ.get("REQUIRE_CUDA") == "1":
+        note_in_table([f for f, r in cells if f["gpu"] and device(f, r) == "cuda"])
+
+
+def note_in_table(ran_on_cuda):
+    """Write device and date of the cells that passed on CUDA into GPU.md."""
+    if not ran_on_cuda:
+        return
+    import sys
+
+    import torch
+
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+    import gpu_table
+
+    codes = [gpu_table.digest(facts["source"]) for facts in ran_on_cuda]
+    gpu_table.update(codes, torch.cuda.get_device_name())
 
 
 def device(facts, report):

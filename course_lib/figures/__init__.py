@@ -5,16 +5,26 @@ caption. Colour never carries a meaning alone: cells hold numbers or signs,
 hidden cells are hatched. The paper is white in light and dark themes.
 """
 
+from course_lib.figures.curves import draw_curves
 from course_lib.figures.plan import count
+from course_lib.figures.reading import draw_reading
 from course_lib.figures.show import figure_html, new_figure, png_bytes, show_figure
 from course_lib.figures.stack import draw_stack
 from course_lib.figures.step import draw_step
-from course_lib.figures.tables import draw_mask, draw_probabilities, draw_weights
+from course_lib.figures.tables import (
+    draw_mask,
+    draw_masks,
+    draw_probabilities,
+    draw_weights,
+)
 
 __all__ = [
     "count",
+    "draw_curves",
     "draw_mask",
+    "draw_masks",
     "draw_probabilities",
+    "draw_reading",
     "draw_stack",
     "draw_step",
     "draw_weights",

@@ -18,7 +18,7 @@ STATIONS = (  # height of each station, and its words
     (0.28, "tokens: pieces of text"),
     (0.98, "each becomes a\nvector (08)"),
     (2.05, READS),
-    (3.18, "the last one is scored\nagainst all tokens (08)"),
+    (3.18, "all are scored; writing\nuses the last (08)"),
     (4.3, "scores become\nprobabilities (01)"),
     (5.13, "one is chosen (09)"),
 )
@@ -122,6 +122,6 @@ def _draw_way_back(plan: Plan, choice: str, next_chip: float, chip: float) -> No
     plan.line(right, 5.13, right, 0.28)
     plan.arrow(right, 0.28, middle + chip / 2, 0.28)
     plan.cell(middle - chip / 2, 0.1, chip, choice, dashed=True)
-    words = "appended, and again (10)"
+    words = "appended, and again (09)"
     write(plan.axes, right - 0.17, 2.6, words, rotation=90)
     write(plan.axes, right - 0.17, 1.35, "7", **BADGE)

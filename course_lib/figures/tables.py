@@ -1,6 +1,6 @@
 """Tables of (query, key) cells, and bars."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib
 import torch
@@ -96,14 +96,50 @@ def draw_mask(
     with matplotlib.rc_context(STYLE):
         fig, axes = _table_axes(query_labels, key_labels)
         axes.set(xlim=(-0.5, len(key_labels) - 0.5))
-        axes.set(ylim=(len(query_labels) - 0.5, -0.5), aspect="equal")
-        for query, row in enumerate(allowed.tolist()):
-            for key, may_read in enumerate(row):
-                if may_read:
-                    axes.add_patch(_cell(query, key, facecolor=PAPER))
-                    axes.plot(key, query, marker="o", color=BLUE, markersize=10)
-                else:
-                    _hatch(axes, query, key)
+        axes.set(ylim=(len(query_labels) - 0.5, -0.5))
+        _draw_allowed(axes, allowed, markersize=10)
+    return fig
+
+
+def draw_masks(
+    masks: Mapping[str, tuple[Tensor, Sequence[str], Sequence[str]]],
+) -> Figure:
+    """Draw several masks side by side, in the signs of draw_mask.
+
+    Args:
+        masks: by title, (allowed, query_labels, key_labels) as in draw_mask; at most 5.
+
+    Returns:
+        The figure, to be shown with `show_figure`.
+
+    Raises:
+        ValueError: there are more than 5 masks, or the labels do not fit one.
+
+    Lesson: notebooks/02_masks.ipynb
+
+    >>> allowed = torch.ones(2, 3, dtype=torch.bool).tril()
+    >>> fig = draw_masks({"two after one": (allowed, ["1", "2"], ["0", "1", "2"])})
+    """
+    if not 1 <= len(masks) <= 5:
+        raise ValueError(f"{len(masks)} masks were given: a page has room for 1 to 5")
+    most_queries = max(len(queries) for _, queries, _ in masks.values())
+    most_keys = max(len(keys) for _, _, keys in masks.values())
+    with matplotlib.rc_context(STYLE):
+        size = (0.6 + 0.34 * most_keys * len(masks), 1.0 + 0.36 * most_queries)
+        fig = Figure(figsize=size, layout="constrained")
+        all_axes = fig.subplots(1, len(masks), squeeze=False)[0]
+        for axes, (title, table) in zip(all_axes, masks.items(), strict=True):
+            allowed, query_labels, key_labels = table
+            _check_table(title, allowed, query_labels, key_labels)
+            axes.set_title(title, fontsize=10)
+            axes.set_xticks(range(len(key_labels)), key_labels)
+            axes.set_yticks(range(len(query_labels)), query_labels)
+            axes.tick_params(length=0)
+            axes.spines[:].set_visible(False)
+            axes.set(xlim=(-0.5, most_keys - 0.5), ylim=(most_queries - 0.5, -0.5))
+            _draw_allowed(axes, allowed, markersize=7)
+        fig.supxlabel("key: is read", fontsize=10)
+        fig.supylabel("query: reads", fontsize=10)
     return fig
 
 
@@ -176,6 +212,18 @@ def _table_axes(
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return fig, axes
+
+
+def _draw_allowed(axes: Axes, allowed: Tensor, markersize: float) -> None:
+    """Draw the cells of a mask: a dot where it may be read, hatching where not."""
+    axes.set_aspect("equal")
+    for query, row in enumerate(allowed.tolist()):
+        for key, may_read in enumerate(row):
+            if may_read:
+                axes.add_patch(_cell(query, key, facecolor=PAPER))
+                axes.plot(key, query, marker="o", color=BLUE, markersize=markersize)
+            else:
+                _hatch(axes, query, key)
 
 
 def _cell(query: int, key: int, **style: object) -> Rectangle:

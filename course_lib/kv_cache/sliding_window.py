@@ -55,7 +55,7 @@ class SlidingWindowCache(KeyValueCache):
         newest = torch.tensor(counts, device=self.device)[:, None] - 1
         slots = torch.arange(n_slots, device=self.device)
         positions = newest - (newest - slots) % self.window
-        return torch.where((newest >= 0) & (positions >= 0), positions, PADDING)
+        return torch.where(positions >= 0, positions, PADDING)
 
     def _in_place(self, before: list[int], positions: Tensor) -> bool:
         return positions.ndim == 1 and len(positions) == 1
@@ -110,7 +110,7 @@ class SlidingWindowCache(KeyValueCache):
         for counts, forgotten in zip(self._counts, self._forgotten, strict=True):
             for count, lost, length in zip(counts, forgotten, kept, strict=True):
                 oldest_read = max(0, length - self.window + 1)  # by the next token
-                if length < count and oldest_read < min(lost, length):
+                if oldest_read < min(lost, length):
                     raise ValueError(
                         f"crop was asked to go back from {count} to {length} tokens; a window of "
                         f"{self.window} has forgotten what the next token must read, start again "

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # What will you build?
 #
-# **You need** Python and matrix multiplication. Nothing else.
+# **You need** Python and matrix multiplication. The torch code is there to be run; you need not read it yet.
 #
 # **You build** nothing yet: you meet the model that you will build, and get its map.
 #
@@ -24,7 +24,7 @@
 # %% [markdown]
 # ## Chat
 #
-# The model is SmolLM2-135M-Instruct, a small chat model published by Hugging Face. `make lab` has fetched its weights (93 MB); the first cell loads them. If they are missing, the cells that need them say how to fetch them, and everything else still runs.
+# The model is SmolLM2-135M-Instruct, a small chat model published by Hugging Face. `make lab` has fetched its weights (93 MB: each number was rounded to about 4 bits to make the file small); the first cell loads them. If they are missing, the cells that need them say how to fetch them, and everything else still runs.
 
 # %%
 from functools import lru_cache
@@ -96,7 +96,7 @@ parameters = sum(p.numel() for p in blank.parameters())
 print(f"{parameters:,} parameters")
 
 # %% [markdown]
-# And the model that answered is the same class with the same config:
+# And the model that answered is the same class with the same config; its numbers are the published ones, up to that rounding:
 
 # %% tags=["weights"]
 if load_model():
@@ -151,7 +151,7 @@ if load_model():
     show_figure(
         draw_probabilities(words, torch.tensor(probabilities), "next token"),
         alt=f"Five bars, the likeliest next tokens: {'; '.join(listed)}.",
-        caption=f"What may follow “{sentence}”: five of 49,152 probabilities.",
+        caption=f"After “{sentence}” one token is far likelier than the rest.",
     )
 
 # %% [markdown]
@@ -164,12 +164,12 @@ if load_model():
 #
 # | difficulty | why | lesson |
 # |---|---|---|
-# | Order | Reading from a set of vectors does not see which came first. Order has to be put in. | 04 |
+# | Order | Reading from a set of vectors does not by itself see which came first; order is put in. | 04 |
 # | The square | Each token is compared with every other: twice the text, four times the scores. | 03 |
 # | Parts that only work together | Through 30 layers the numbers soon grow too large or too small to learn from; sums and norms must keep them in hand. | 07 |
 # | Learning in parallel, writing in series | In training all positions are scored at once. In writing each token must wait for the one before. | 11 |
 #
-# The square is easily counted. To know what to read, the model scores every pair of tokens; each such square of scores is called a *head*, and there are 9 of them in each of the 30 layers. **Predict:** 100 times the text needs how many times the scores?
+# The square is easily counted. To know what to read, the model scores pairs of tokens (the half that looks ahead is then hidden; see the map). A *head* is a part that makes one such square; each of the 30 layers has 9 heads. **Predict:** 100 times the text needs how many times the scores?
 
 # %%
 heads = config.n_heads * config.n_layers
@@ -177,11 +177,16 @@ for n in (8, 80, 800):
     print(f"{n:3} tokens: {n * n:7,} scores, times {heads}: {n * n * heads:11,}")
 
 # %% [markdown]
+# Ten thousand times: 640,000 against 64.
+
+# %% [markdown]
 # ## Map
 #
 # The same decoder from four sides.
 #
 # ### The whole stack
+#
+# Each token's 576 numbers travel along one line through all parts, the **residual stream**. A part reads from it and *adds* its result (⊕); nothing is overwritten. The parts:
 #
 # | part | what it does | lesson |
 # |---|---|---|
@@ -191,7 +196,7 @@ for n in (8, 80, 800):
 # | ⊕ and norms | keep a deep stack trainable | 07 |
 # | `head` | turns vectors into scores; no kin of the attention heads | 08 |
 #
-# **Predict:** which part holds most of the parameters?
+# **Predict:** which part holds most of the parameters? (The small print in the figure belongs to lessons 04, 06 and 10.)
 
 # %%
 from course_lib.figures import draw_stack
@@ -205,7 +210,7 @@ show_figure(
         "through a norm and add their result to it; the final norm; the head, which "
         "uses the embedding's parameters; logits for 49152 tokens."
     ),
-    caption="SmolLM2 from bottom to top, drawn from the modules of the library.",
+    caption="SmolLM2 is one block, repeated 30 times, between an embedding and a head.",
 )
 
 # %%
@@ -214,7 +219,7 @@ share = sum(p.numel() for part in feed_forward for p in part.parameters()) / par
 print(f"feed-forward: {share:.0%} of all parameters")
 
 # %% [markdown]
-# The line on the left is the **residual stream**, the 576 numbers of each token. Every part reads from it and *adds* to it; nothing is overwritten. A translator has a third sublayer between these two, cross-attention, which reads the source sentence (lesson 05).
+# The feed-forward parts: 30 times 2.65 million. The embedding is large, but there is only one. A translator has a third sublayer between these two, cross-attention, which reads the source sentence (lesson 05).
 
 # %% [markdown]
 # ### One sublayer
@@ -241,7 +246,7 @@ if load_model():
             f"sent reads she with {weights[6, 5]:.2f}. The other rows read mostly Anna, "
             "the first token. Above the diagonal all is hatched: the future."
         ),
-        caption="Layer 13, head 8: what each token reads in the sentence about Anna.",
+        caption="In this head “it” reads “letter”, and most rows rest on the first token.",
     )
 
 # %% [markdown]
@@ -269,6 +274,8 @@ if load_model():
 
 # %% [markdown]
 # ### One step, annotated
+#
+# The same step once more, as one picture from bottom to top. **Predict:** at which station does the model's work end and the loop's begin?
 
 # %% tags=["weights"]
 from course_lib.figures import draw_step
@@ -284,11 +291,14 @@ if load_model():
             "From bottom to top, with lesson numbers: 1 tokens; 2 vectors (08); "
             "3 thirty blocks, in which each token reads itself and its left (02 to 04) "
             "and is reworked alone (06, 07), drawn for the last token; 4 the head "
-            "scores all tokens (08); 5 probabilities (01); 6 the choice, ␣to (09); "
-            "7 it is appended, and the loop starts again (10)."
+            "gives scores, of which writing uses the last (08); 5 probabilities (01); "
+            "6 the choice, ␣to (09); 7 it is appended, and the loop starts again (09)."
         ),
-        caption="One step of writing; in brackets, the lesson that treats it.",
+        caption="One step of writing passes seven stations; the lesson is in brackets.",
     )
+
+# %% [markdown]
+# After station 4: the decoder gives scores. Turning them into a choice and feeding it back is the loop's part.
 
 # %% [markdown]
 # ## Pictures to keep
@@ -363,6 +373,9 @@ for promise, kept in checks.items():
 assert all(checks.values()), "something is broken: run `make test`"
 
 # %% [markdown]
+# One position differs, the last: the others cannot see it.
+
+# %% [markdown]
 # ## Misconceptions
 #
 # ### “It hears a question and answers it.”
@@ -400,7 +413,7 @@ if load_model():
         print(f"{place:7} {token:10} {probability:.2f}")
 
 # %% [markdown]
-# It is surer of a capital that does not exist than of Cairo. The number says how well a token fits the text so far, nothing more. Ask it about a word of this course:
+# It is surer of a capital that does not exist than of Cairo. We wrote the first words of each answer for it, so that it could not decline; left alone it names a capital of Europe all the same (try it with `chat`). The number says how well a token fits the text so far, nothing more. Ask it about a word of this course:
 
 # %% tags=["weights", "nbval-ignore-output"]
 from course_lib.generation import generate
@@ -460,8 +473,8 @@ if load_model():
 # |---|---|---|---|
 # | 00 | [start](00_start.ipynb) | What will you build? | 20 |
 # | 01 | softmax | How do scores become a choice? | 50 |
-# | 02 | masks | Who may read whom? | 60 |
-# | 03 | attention | How does a position read from the others? | 90 |
+# | 02 | [masks](02_masks.ipynb) | Who may read whom? | 60 |
+# | 03 | [attention](03_attention.ipynb) | How does a position read from the others? | 90 |
 # | 04 | positions | How does order enter? | 75 |
 # | 05 | cross_attention | How does the decoder consult the source? | 60 |
 # | 06 | feed_forward | What happens between two readings? | 50 |
@@ -504,10 +517,10 @@ if load_model():
 #
 # **3.** The model gives *Istanbul* a probability of about 0.7. What does that number say?
 #
-# - (a) Seven in ten of its training texts say so.
-# - (b) The answer is right in seven cases of ten.
-# - (c) The token gets 0.7 of the weight in attention.
-# - (d) The token gets 0.7 of the probability here.
+# - (a) Of the texts it was trained on, 0.7 say so.
+# - (b) Of answers with this number, 0.7 are right.
+# - (c) Of the weight in attention, 0.7 goes to that token.
+# - (d) Of all that may come next, it puts 0.7 on that token.
 #
 # <details><summary>Reasons</summary>
 #

@@ -111,7 +111,16 @@ FAULTS = [
     ("02_masks", "masks.py", "keys <= queries", "keys < queries"),
     ("02_masks", "masks.py", "keys > queries - window", "keys >= queries - window"),
     ("02_masks", "masks.py", "offset = n_keys - n_queries", "offset = 0"),
+    ("02_masks", "masks.py", "(keys >= 0) & (queries >= 0)", "(queries >= 0)"),
+    ("02_masks", "masks.py", "combined & mask", "combined | mask"),
+    ("02_masks", "masks.py", "index + starts_column, PADDING", "place, PADDING"),
     ("02_masks", "attention.py", "is_causal=causal", "is_causal=False"),
+    (
+        "02_masks",
+        "attention.py",
+        "if allowed is not None and outputs.isnan().any()",
+        "if False",
+    ),
     ("03_attention", "attention.py", " / math.sqrt(queries.shape[-1])", ""),
     (
         "03_attention",

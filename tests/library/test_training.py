@@ -121,6 +121,17 @@ def test_padding_does_not_change_the_loss():
     )
 
 
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.2])
+def test_padding_counts_neither_in_the_sum_nor_in_the_mean(label_smoothing):
+    logits = torch.randn(1, 5, 7)
+    targets = torch.tensor([[3, 1, -100, -100, -100]])
+    padded = next_token_loss(logits, targets, label_smoothing=label_smoothing)
+    alone = next_token_loss(
+        logits[:, :2], targets[:, :2], label_smoothing=label_smoothing
+    )
+    torch.testing.assert_close(padded, alone)
+
+
 # -- perplexity -----------------------------------------------------------------------
 
 

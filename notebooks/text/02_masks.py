@@ -1,0 +1,725 @@
+# %% [markdown]
+# # Who may read whom?
+#
+# **You need** lesson 00; softmax and cross-entropy (lesson 01); and that `backward` gives gradients.
+#
+# **You build** one function that answers the question for every mask of this course.
+#
+# **You will be able to** *derive* a mask from positions, *predict* what a wrong one breaks, and *debug* a stack that sees the future or returns NaN.
+#
+# About 60 minutes.
+
+# %% [markdown]
+# ## Question
+#
+# A decoder learns to predict the next token from the ones before. To see whether it does so honestly, we give it something that cannot be predicted: random digits. The **loss** is −ln of the probability that it gives to the right digit, averaged. Whoever guesses among ten digits has −ln 0.1 = 2.303.
+#
+# We train a small decoder twice, once with its causal mask and once without. Rows have 17 digits: 16 go in, and at each place the next one is to be predicted. (`train` is built in lesson 11; here it is only used: 200 updates on 32 new rows each.)
+
+# %%
+import math
+
+import torch
+import torch.nn.functional as F
+
+from course_lib.decoder import Decoder, DecoderConfig
+from course_lib.training import inputs_and_targets, train
+
+
+def random_digits(n_rows, seed):
+    """Rows of 17 random digits, cut into 16 inputs and 16 targets."""
+    generator = torch.Generator().manual_seed(seed)
+    return inputs_and_targets(torch.randint(0, 10, (n_rows, 17), generator=generator))
+
+
+# %%
+def loss_at_each_place(causal, seed):
+    """Train a small decoder; give its loss at each of 16 places, on new digits."""
+    config = DecoderConfig(10, d_model=32, n_layers=2, n_heads=4, causal=causal)
+    model = Decoder(config, torch.Generator().manual_seed(seed))
+    batches = [random_digits(32, 1000 * seed + step) for step in range(200)]
+    train(model, batches, n_steps=200, learning_rate=0.01, warmup_steps=20)
+    inputs, targets = random_digits(500, seed=1_000_000)
+    with torch.no_grad():
+        logits = model.eval()(inputs)
+    return F.cross_entropy(logits.mT, targets, reduction="none").mean(0)
+
+
+# %% [markdown]
+# **Predict:** which loss will each of the two reach? The next cell takes about half a minute; it trains with three seeds each.
+
+# %% tags=["nbval-ignore-output"]
+with_mask = torch.stack([loss_at_each_place(True, seed) for seed in (0, 1, 2)])
+without = torch.stack([loss_at_each_place(False, seed) for seed in (0, 1, 2)])
+print("with mask   ", [round(loss, 3) for loss in with_mask.mean(1).tolist()])
+print("without mask", [round(loss, 3) for loss in without.mean(1).tolist()])
+print("without, by place:", [round(loss, 2) for loss in without[0].tolist()])
+
+# %%
+assert (with_mask.mean(1) - math.log(10)).abs().max() < 0.05
+assert (without.mean(1) - math.log(10) / 16).abs().max() < 0.05
+assert without[:, :15].max() < 0.1
+assert without[:, 15].min() > 2.0
+print("as expected")
+
+# %% [markdown]
+# With the mask: about 2.30 for each seed, which is honest guessing. Without it, about 0.15. Nothing predicts random digits, so the model must have *seen* them: the token to be predicted at one place is the input at the next.
+#
+# The losses by place say the same. They are nearly 0 at fifteen places and 2.3 at the last, whose answer is not among the inputs. On average, ln 10 / 16 = 0.144.
+#
+# So a loss that is too good is bad news. When such a model writes, the token that it has learned to copy is not there yet.
+
+# %% [markdown]
+# ## Picture
+#
+# A mask is a table with a row for each **query**, the position that reads, and a column for each **key**, a position that may be read. **Predict:** four tokens are written. Which cells of the 4 × 4 table may be read?
+
+# %%
+from course_lib import masks
+from course_lib.figures import draw_mask, show_figure
+
+words = ["She", "sent", "it", "home"]
+show_figure(
+    draw_mask(masks.causal_mask(4), words, words),
+    alt=(
+        "A table of 4 queries by 4 keys. Dots, which mean may read, fill the lower left "
+        "triangle with the diagonal: She reads itself; sent reads She and itself; it reads "
+        "three; home reads all four. The upper right triangle is hatched."
+    ),
+    caption="The causal mask: a dot means may read, hatching means hidden.",
+)
+
+# %% [markdown]
+# The letter writer of lesson 00: each word may re-read what is already on the paper. The diagonal is allowed. The word at position *t* reads itself, and is used to predict the word at *t* + 1.
+
+# %% [markdown]
+# ## Definition
+#
+# Every mask answers one question: **may the query at position $i$ read the key at position $j$?**
+#
+# $$\text{allowed}_{ij} \;=\; (i \ge 0) \wedge (j \ge 0) \;\wedge\; (j \le i) \;\wedge\; (j > i - w)$$
+#
+# | symbol | word | shape |
+# |---|---|---|
+# | $i$ | position of a query, counted from 0; −1 marks padding | (query) |
+# | $j$ | position of a key; −1 marks padding | (key) |
+# | $w$ | window: how many keys a query reads at most, itself included | a number, or none |
+# | allowed | True = may read | (query, key) |
+# | $s$, $a$ | score, weight | (query, key) |
+# | $\wedge$ | and | |
+#
+# The four conditions: the query is real, the key is real, the key is not in the future (**causal**), the key is not too old (**window**). Not every mask has all four.
+#
+# Attention then takes its softmax over the allowed keys alone. A score $s_{ij}$ says how well query $i$ matches key $j$ (lesson 03 builds it). The weights are
+#
+# $$a_{ij} = \frac{e^{s_{ij}}}{\sum_{k\ \text{allowed}} e^{s_{ik}}}\ \text{ if allowed}_{ij}, \qquad a_{ij} = 0\ \text{ if not.}$$
+#
+# where $k$ runs over the allowed keys. If there is none, this is 0/0; we define the weights as 0 then.
+#
+# Source: the causal mask is in Vaswani et al. (2017), section 3.2.3; the window in Beltagy et al. (2020), section 3.1, where half of it lies on each side. Ours only looks back.
+
+# %% [markdown]
+# ## Build
+#
+# ### 1. Hide one key, by hand
+#
+# Three scores, 0, 1 and 2; the third key is hidden. Over the first two: $e^0 = 1$ and $e^1 = 2.718$, so the weights are 1/3.718 = 0.27 and 2.718/3.718 = 0.73.
+
+# %%
+scores = torch.tensor([0.0, 1.0, 2.0])
+allowed = torch.tensor([True, True, False])
+
+kept = scores[allowed].exp()
+print([round(w, 2) for w in (kept / kept.sum()).tolist()])
+
+# %% [markdown]
+# Cutting keys out of a tensor is awkward when each query hides different keys. There is a number whose exponential is exactly 0:
+
+# %%
+from course_lib.softmax import softmax
+
+hidden = scores.masked_fill(~allowed, -torch.inf)
+print(hidden)
+print(softmax(hidden).round(decimals=2))
+
+# %% [markdown]
+# So *hiding* means: set the score to $-\infty$ **before** the softmax.
+
+# %% [markdown]
+# ### 2. The causal mask, cell by cell
+#
+# First as a loop that reads like the rule.
+
+# %%
+n = 4
+table = torch.zeros(n, n, dtype=torch.bool)
+for i in range(n):
+    for j in range(n):
+        table[i, j] = j <= i
+print(table.int())
+
+# %% [markdown]
+# ### 3. The same without a loop
+#
+# Queries stand in a column, keys in a row; comparing them compares every pair.
+
+# %%
+positions = torch.arange(4)
+queries, keys = positions[:, None], positions[None, :]
+print(torch.equal(keys <= queries, table))
+
+
+# %% [markdown]
+# ### 4. The one question
+#
+# Now with all four conditions. This is the function that everything else calls. The example has padding in front and a window of 2, so that each condition acts.
+
+# %%
+def may_read(query_positions, key_positions, causal=True, window=None):
+    """Say which query may read which key: (query, key) bool."""
+    queries, keys = query_positions[..., :, None], key_positions[..., None, :]
+    allowed = (queries >= 0) & (keys >= 0)
+    if causal:
+        allowed = allowed & (keys <= queries)
+    if window is not None:
+        allowed = allowed & (keys > queries - window)
+    return allowed
+
+
+padded = torch.tensor([-1, 0, 1, 2])
+print(may_read(padded, padded, window=2).int())
+
+# %% [markdown]
+# ### 5. New queries, old keys
+#
+# While a decoder writes, the keys of earlier tokens are kept in a cache (lesson 10), and only the newest tokens are queries. Say three keys are kept and two tokens arrive. **Predict** the 2 × 5 table.
+
+# %%
+print(may_read(torch.tensor([3, 4]), torch.arange(5)).int())
+
+
+# %% [markdown]
+# Nothing new was needed. The positions say where a query stands, so the table need not be square. A mask that is made from row and column *numbers* instead would be wrong here.
+
+# %% [markdown]
+# ### 6. Padding
+#
+# The texts of a batch have different lengths, so short ones are filled up with padding tokens that mean nothing. Padding gets position −1: no query reads it, and it reads nothing.
+
+# %%
+def token_positions(n_positions, lengths):
+    """Number the real tokens of each text from 0; padding on the right gets -1."""
+    place = torch.arange(n_positions)
+    return torch.where(place < torch.tensor(lengths)[:, None], place, -1)
+
+
+on_the_right = token_positions(4, [2, 4])
+print(on_the_right)
+
+# %%
+allowed = may_read(on_the_right, on_the_right)
+print(tuple(allowed.shape))
+print(allowed[0].int())
+
+# %% [markdown]
+# There is one table for each text now: (batch, query, key). The first text has two real tokens; its table is a triangle of two. The empty rows belong to padded queries. The loss leaves them out (lesson 11), but they must not become NaN: see Misconceptions.
+#
+# With padding on the *right*, causality already hides it from every real query. With padding on the *left*, which some programs prefer for writing, it does not. **Predict** the table of the short text.
+
+# %%
+on_the_left = torch.tensor([[-1, -1, 0, 1], [0, 1, 2, 3]])
+print(may_read(on_the_left, on_the_left)[0].int())
+
+# %% [markdown]
+# Same rule, other places: positions count real tokens, not places.
+
+# %% [markdown]
+# ### 7. A window
+#
+# Long texts are cheaper when a query reads only the last $w$ keys. **Predict** the row of position 4 for $w = 2$.
+
+# %%
+print(may_read(torch.arange(5), torch.arange(5), window=2).int())
+
+# %% [markdown]
+# ### 8. Another text
+#
+# A translator's decoder also reads the *source* sentence (lesson 05). A source is finished before the first word is written, so nothing in it is in the future: the causal condition is left out, and only padding is hidden.
+
+# %%
+source = token_positions(5, [3])[0]
+of_source = may_read(torch.arange(2), source, causal=False)
+print(of_source.int())
+
+# %% [markdown]
+# Five masks, one question. The labels are positions.
+
+# %%
+from course_lib.figures import draw_masks
+
+four, padded = ["0", "1", "2", "3"], ["-1", "-1", "0", "1"]
+left = may_read(on_the_left, on_the_left)[0]
+five = {
+    "causal": (masks.causal_mask(4), four, four),
+    "padding on the left": (left, padded, padded),
+    "window of 2": (masks.window_mask(4, window=2), four, four),
+    "3 old keys": (masks.causal_mask(2, 5), ["3", "4"], [*four, "4"]),
+    "a source": (of_source, four[:2], ["0", "1", "2", "-1", "-1"]),
+}
+show_figure(
+    draw_masks(five),
+    alt=(
+        "Five small tables with positions as labels; a dot means may read, hatching hidden. "
+        "Causal: lower left triangle. Padding on the left: a triangle of two in the lower "
+        "right corner. Window of 2: the diagonal and the cell left of it. Three old keys: "
+        "queries 3 and 4 read four and five keys. A source: both queries read its three "
+        "real keys."
+    ),
+    caption="Five masks come from one question; a dot means may read, hatching hidden.",
+)
+
+# %% [markdown]
+# ## Check
+#
+# Ours against the library: causal and window masks of many sizes, then padding on both sides, then a source.
+
+# %%
+for n_queries in range(1, 6):
+    for n_keys in range(n_queries, 8):
+        here = torch.arange(n_keys - n_queries, n_keys)
+        ours = may_read(here, torch.arange(n_keys))
+        assert torch.equal(ours, masks.causal_mask(n_queries, n_keys))
+        ours = may_read(here, torch.arange(n_keys), window=3)
+        assert torch.equal(ours, masks.window_mask(n_queries, 3, n_keys))
+
+# %%
+right = token_positions(5, [0, 2, 5])
+left = masks.token_positions(5, [0, 2, 5], side="left")
+assert torch.equal(right, masks.token_positions(5, [0, 2, 5]))
+assert left.tolist() == [[-1] * 5, [-1, -1, -1, 0, 1], [0, 1, 2, 3, 4]]
+for texts in (right, left):
+    for causal in (True, False):
+        ours = may_read(texts, texts, causal, window=2)[:, None]  # room for heads
+        assert torch.equal(ours, masks.may_read(texts, texts, causal, window=2))
+
+# %%
+padding = masks.padding_mask([0, 2, 5], n_keys=5)
+assert torch.equal(padding[:, 0, 0], right >= 0)
+ours = may_read(torch.arange(5), right)[:, None]
+assert torch.equal(ours, masks.combine(masks.causal_mask(5), padding))
+print("equal to course_lib.masks")
+
+# %% [markdown]
+# Against PyTorch. Its helper returns numbers to *add* to the scores, 0 for "may read" and $-\infty$ for "hidden":
+
+# %%
+from torch.nn import Transformer
+
+added = Transformer.generate_square_subsequent_mask(5)
+assert torch.equal(added == 0, may_read(torch.arange(5), torch.arange(5)))
+print(added[:2])
+
+# %% [markdown]
+# And our way of hiding against PyTorch's own attention, result and gradient. Its scores are products of queries and keys, its result mixes values by weight; lesson 03 derives these lines, here only the mask is on trial. `combine` joins masks: a key must be allowed by all. Here every query reads something; what happens otherwise comes under Misconceptions.
+
+# %%
+padding = masks.padding_mask([2, 4], n_keys=4)[:, 0]
+both = masks.combine(masks.causal_mask(4), padding)
+torch.manual_seed(0)
+q, k, v = torch.randn(3, 2, 4, 8, requires_grad=True).unbind(0)
+
+scores = q @ k.transpose(-2, -1) / math.sqrt(8)
+weights = softmax(scores.masked_fill(~both, -torch.inf))
+ours = weights @ v
+theirs = F.scaled_dot_product_attention(q, k, v, attn_mask=both)
+torch.testing.assert_close(ours, theirs)
+
+# %%
+mixture = torch.randn_like(ours)
+our_gradients = torch.autograd.grad((ours * mixture).sum(), (q, k, v))
+their_gradients = torch.autograd.grad((theirs * mixture).sum(), (q, k, v))
+torch.testing.assert_close(our_gradients, their_gradients)
+print("equal to torch: results and gradients")
+
+# %% [markdown]
+# The property that matters: **change a later token, and nothing before it moves.** First with tokens, on a whole decoder:
+
+# %%
+config = DecoderConfig(10, d_model=12, n_layers=2, n_heads=3)
+model = Decoder(config, torch.Generator().manual_seed(1)).eval()
+with torch.no_grad():
+    change = model(torch.tensor([[1, 2, 3, 4]])) - model(torch.tensor([[1, 2, 3, 9]]))
+print([round(size, 3) for size in change[0].norm(dim=-1).tolist()])
+assert change[0, :3].abs().max() == 0 < change[0, 3].abs().max()
+
+
+# %% [markdown]
+# Then, sharper, with gradients: does the output at position $i$ depend on the input at $j$ at all? A random mixture of the output's numbers stands for all of them.
+
+# %%
+def reach(layers):
+    """Which output position depends on which input position: (6, 6) bool."""
+    torch.manual_seed(0)
+    inputs, mixture = torch.randn(1, 6, 12, requires_grad=True), torch.randn(12)
+    outputs = layers(inputs, positions=torch.arange(6), causal=True)
+    rows = []
+    for i in range(6):
+        (slope,) = torch.autograd.grad(
+            outputs[0, i] @ mixture, inputs, retain_graph=True
+        )
+        rows.append(slope[0].abs().sum(-1) > 0)
+    return torch.stack(rows)
+
+
+print(reach(model.stack).int())
+assert torch.equal(reach(model.stack), masks.causal_mask(6))
+
+# %% [markdown]
+# Two blocks deep, and still the triangle: exactly 0 above the diagonal. **Predict:** what if one of the two blocks forgets its mask?
+
+# %%
+import copy
+
+
+def leaking(stack, which):
+    """A copy of the stack, in which one block ignores the causal mask."""
+    broken = copy.deepcopy(stack)
+    block = broken.blocks[which]
+    sound = block.forward
+    block.forward = lambda x, **reading: sound(x, **{**reading, "causal": False})
+    return broken
+
+
+print(reach(leaking(model.stack, which=1)).int())
+assert reach(leaking(model.stack, which=1)).all()
+
+# %% [markdown]
+# One leaking block fills the table. Finally, what a query gets that may read nothing, and what NaN behind a mask does, on both paths of the library's attention:
+
+# %%
+from course_lib.attention import attention
+
+nothing, first_two = torch.tensor([[False] * 3]), torch.tensor([[True, True, False]])
+with_nan = torch.tensor([[1.0], [2.0], [torch.nan]])
+for need_weights in (False, True):
+    x = torch.ones(3, 1, requires_grad=True)
+    empty, _ = attention(x[:1], x, x, nothing, need_weights=need_weights)
+    empty.sum().backward()
+    assert empty.item() == 0 == x.grad.abs().sum()
+    ones = torch.ones(3, 1)
+    mean, _ = attention(ones[:1], ones, with_nan, first_two, need_weights=need_weights)
+    assert mean.item() == 1.5
+print("nothing read gives 0, with gradient 0; hidden NaN stays hidden")
+
+# %% [markdown]
+# The library's version of our function adds the axis for heads, the contract, and a check of its input:
+
+# %%
+import inspect
+
+print(inspect.getsource(masks.may_read))
+
+# %% [markdown]
+# ## Misconceptions
+#
+# ### "Set hidden scores to 0."
+#
+# A score of 0 is a score like any other: $e^0 = 1$. **Predict** the weight of the hidden third key when the true scores are −5.
+
+# %%
+low, hide_third = torch.tensor([-5.0, -5.0, -5.0]), torch.tensor([True, True, False])
+print("times the mask", softmax(low * hide_third).round(decimals=3))
+for fill in (0.0, -1.0, 1.0, -torch.inf):
+    weights = softmax(low.masked_fill(~hide_third, fill))
+    print(f"filled with {fill:4}", weights.round(decimals=3))
+
+# %% [markdown]
+# The hidden key gets nearly everything: 0, −1 and 1 are all better than −5. Only a score below all others will do. How one notices: a test with very negative scores.
+#
+# ### "Zero the weights after the softmax."
+#
+# Then hidden keys have already taken part in the division. We raise the *hidden* score and watch the first weight:
+
+# %%
+for hidden_score in (0.0, 5.0):
+    weights = softmax(torch.tensor([0.0, 1.0, hidden_score])) * hide_third
+    print(hidden_score, weights.round(decimals=3), f"sum {weights.sum():.3f}")
+
+# %% [markdown]
+# The sum is below 1, and a change in the future moves the past. The information leaks through the denominator.
+#
+# ### "True means the same everywhere."
+#
+# In `scaled_dot_product_attention` True means *may read*, as in this course. In `nn.MultiheadAttention` True means *hide*. We allow key 0 alone; the values are 0, 1, 2, so the right answer is 0.
+
+# %%
+query, key = torch.zeros(1, 1, 1), torch.zeros(1, 3, 1)
+values = torch.arange(3.0).view(1, 3, 1)
+only_first = torch.tensor([[True, False, False]])
+sdpa = F.scaled_dot_product_attention
+print("sdpa          ", sdpa(query, key, values, only_first).item())
+
+# %%
+mha = torch.nn.MultiheadAttention(1, 1, bias=False, batch_first=True)
+for parameter in mha.parameters():
+    torch.nn.init.ones_(parameter)  # every projection is the identity
+print("mha, same mask", mha(query, key, values, attn_mask=only_first)[0].item())
+print("mha, inverted ", mha(query, key, values, attn_mask=~only_first)[0].item())
+
+# %% [markdown]
+# 1.5 is the mean of the two values that should have been hidden. No error is raised. Test a mask with one allowed key: the answer must be that key's value.
+#
+# ### "`is_causal=True` is the causal mask."
+#
+# Only for as many queries as keys. With one new query and three keys, PyTorch anchors the triangle at the *top left*:
+
+# %%
+print("is_causal", sdpa(query, key, values, is_causal=True).item())
+print("our mask ", sdpa(query, key, values, masks.causal_mask(1, 3)).item())
+
+# %% [markdown]
+# The newest token should read all three (their mean is 1) and reads only the first. A decoder with a cache then repeats itself.
+#
+# ### "Padding hides rows."
+#
+# The padding mask belongs on the *keys*. Put on the queries, it runs without a word when there are as many of both. We change what lies at a padded place, and watch the real tokens of a text with padding on the left.
+
+# %%
+real = torch.tensor([False, False, True, True])
+x = torch.randn(4, 8, generator=torch.Generator().manual_seed(0))
+garbage = torch.cat([x[:2] + 100, x[2:]])
+for name, padding in (("keys   ", real[None, :]), ("queries", real[:, None])):
+    allowed = padding & masks.causal_mask(4)
+    before, after = (attention(x, t, t, allowed)[0] for t in (x, garbage))
+    print(
+        name,
+        "real tokens moved by",
+        round((after - before)[real].abs().max().item(), 3),
+    )
+
+# %% [markdown]
+# Masked by query, the real tokens read the padding. How one notices: a text alone and in a batch gives different results.
+#
+# ### "A query that may read nothing does no harm."
+#
+# It happens: padding on the left, an empty source. Four habits give four answers. **Predict** the first.
+
+# %%
+scores, none = torch.zeros(3), torch.zeros(3, dtype=torch.bool)
+print("-inf      ", softmax(scores.masked_fill(~none, -torch.inf)))
+print("-1e9      ", softmax(scores.masked_fill(~none, -1e9)).round(decimals=2))
+print("torch     ", sdpa(query, key, key + 1, none.view(1, 3)).item())
+print("course_lib", attention(query, key, key + 1, none.view(1, 3))[0].item())
+
+
+# %% [markdown]
+# A large finite number pretends that all hidden keys are equally good. The fused kernel and this course give 0: reading nothing adds nothing. And $-\infty$ gives NaN, which travels. Two layers of plain attention with step 6's mask, and a loss on real tokens alone:
+
+# %%
+def naive(x, weight):
+    scores = (x @ x.mT).masked_fill(~may_read(on_the_right, on_the_right), -torch.inf)
+    return softmax(scores) @ (x @ weight)
+
+
+weight = torch.eye(8, requires_grad=True)
+x = torch.randn(2, 4, 8, generator=torch.Generator().manual_seed(0))
+one = naive(x, weight)
+two = naive(one, weight)
+one[on_the_right >= 0].sum().backward()
+print("NaN after one layer ", one.isnan().any(-1).int().tolist())
+print("NaN after two layers", two.isnan().any(-1).int().tolist())
+print("NaN in the gradient after one:", weight.grad.isnan().any().item())
+
+# %% [markdown]
+# After one layer only padding is NaN, but already the gradient of a weight that all texts share is: the padded queries are not in the loss, but their gradient is 0 times NaN, which is NaN. After two layers the real tokens of the short text are lost.
+#
+# ### "-1e9 is minus infinity, nearly."
+#
+# In float32 and bfloat16 it works. Float16 ends at −65,504:
+
+# %%
+try:
+    scores.half().masked_fill(~none, -1e9)
+except RuntimeError as problem:
+    print(str(problem).splitlines()[0])
+least = torch.finfo(torch.float16).min
+print(
+    torch.tensor(-1e9).half(), torch.tensor(least).half() + torch.tensor(least).half()
+)
+
+# %% [markdown]
+# It is refused, or turns into $-\infty$ on its own; so do two "smallest numbers" that are added, one for causality and one for padding. Combine masks as booleans, and fill once.
+#
+# ### "What is hidden cannot hurt."
+#
+# A hidden key has weight 0. **Predict:** 0 times NaN?
+
+# %%
+weights = softmax(torch.zeros(3).masked_fill(~hide_third, -torch.inf))
+print("weights   ", weights)
+print("by hand   ", weights @ with_nan)
+query, keys = torch.zeros(1, 1), torch.zeros(3, 1)
+print("course_lib", attention(query, keys, with_nan, hide_third[None])[0])
+
+# %% [markdown]
+# Memory that was set aside and not yet written can hold NaN. Fill it with zeros, or do as `attention` does: it replaces hidden NaN, and gives NaN only to a query that really reads it.
+
+# %% [markdown]
+# ## On a GPU
+#
+# A mask is a table of queries times keys, one byte a cell. **Predict:** how large is the causal mask for 32,768 tokens?
+
+# %%
+for n in (1024, 8192, 32768):
+    print(f"{n:6,} tokens: {n * n / 2**20:7,.0f} MiB")
+
+# %% [markdown]
+# One layer of eight heads of 64 keeps 128 MiB of keys and values for as many tokens. A fused kernel that is *told* "causal" needs no table and can skip the hidden half of the work. The next cell takes the larger size on a GPU and the smaller one on a CPU; the results must agree on both.
+
+# %% tags=["gpu"]
+from course_lib.hardware import device, dtype, timer
+
+on = device()
+n = 8192 if on.type == "cuda" else 2048
+x = torch.randn(1, 8, n, 64, device=on, dtype=dtype(on))
+table = masks.causal_mask(n, device=on)
+with_table, _ = attention(x, x, x, allowed=table)
+told, _ = attention(x, x, x, causal=True)
+torch.testing.assert_close(with_table, told, atol=2e-2, rtol=2e-2)
+print("a table and the word 'causal' give the same result")
+
+# %% tags=["gpu", "nbval-ignore-output"]
+readings = {"no mask": {}, "table": {"allowed": table}, "told causal": {"causal": True}}
+for name, reading in readings.items():
+    attention(x, x, x, **reading)  # the first call warms up
+    with timer(on) as took:
+        for _ in range(5):
+            attention(x, x, x, **reading)
+    print(f"{name:12} {took.wall_seconds / 5 * 1000:7.1f} ms, {n} tokens, {on.type}")
+    assert took.wall_seconds > 0
+
+
+# %% [markdown]
+# Compare the three. Hiding half the pairs with a table saves nothing, and the table itself must be read; a kernel that knows the rule can save up to half. On a GPU, PyTorch's flash kernel (16-bit numbers) takes no table at all, so a slower one runs in its place.
+
+# %% [markdown]
+# ## Exercise
+#
+# **A. Derive** (10 minutes). Some models read a **prefix** in both directions, as an encoder does, and write causally after it (Raffel et al. 2020, section 3.2.1). Write `prefix_mask(n_positions, n_prefix)`: (query, key) bool. Every query reads the whole prefix; beyond it, each reads itself and what came before. `n_prefix` may be 0 or all.
+
+# %%
+def prefix_mask(n_positions, n_prefix):
+    """Your code."""
+
+
+# %%
+def check_prefix_mask(answer):
+    for n, p in ((4, 2), (5, 3), (4, 0), (3, 3)):
+        table = answer(n, p)
+        if table is None:
+            return "not written yet"
+        expected = [[int(j <= i or j < p) for j in range(n)] for i in range(n)]
+        if getattr(table, "dtype", None) != torch.bool:
+            return "return a bool tensor"
+        if table.int().tolist() != expected:
+            return f"for ({n}, {p}) expected {expected}, got {table.int().tolist()}"
+    return "right"
+
+
+print(check_prefix_mask(prefix_mask))
+
+# %% [markdown]
+# <details><summary>A nudge</summary>
+#
+# Which cells does the causal mask forbid that the prefix mask allows? Say it as one more condition on $j$.
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def prefix_mask(n_positions, n_prefix):
+#     positions = torch.arange(n_positions)
+#     return may_read(positions, positions) | (positions < n_prefix)
+# ```
+#
+# `positions < n_prefix` has one entry a key; *or* joins it to the row of every query. With `n_prefix=0` the causal mask is left.
+# </details>
+#
+# **B. Debug** (5 minutes). One of the two blocks of `mystery` leaks. Find out which: `reach` takes any layers, a single block too.
+
+# %%
+coin = torch.randint(2, (1,), generator=torch.Generator().manual_seed(2)).item()
+mystery = leaking(model.stack, which=coin)
+culprit = None  # 0 or 1
+
+# %%
+right_or_wrong = {None: "not answered yet", 0: "right", 1: "no: look at its triangle"}
+print(right_or_wrong[culprit])
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# `reach(mystery.blocks[0])` is full, `reach(mystery.blocks[1])` is the triangle. So block 0 leaks; block 1 only passes on what has leaked.
+# </details>
+
+# %% [markdown]
+# ## Quiz
+#
+# **1.** What is the causal mask for?
+#
+# - (a) It keeps padding out of the sums.
+# - (b) It keeps a position from reading later ones.
+# - (c) It keeps scores small enough for softmax.
+# - (d) It keeps the decoder from repeating itself.
+#
+# <details><summary>Reasons</summary>
+#
+# (a) No: padding stands for nothing, whether early or late; another condition hides it. **(b) Yes:** else the answer stands among the inputs, and training teaches nothing. (c) No: that is the division by the root of d_head (lesson 03). (d) No: a masked model may well loop (lesson 09).
+# </details>
+#
+# **2.** Row $t$ of a causal mask, counted from 0. What may the prediction of token $t + 1$ depend on?
+#
+# - (a) on tokens 0 to $t - 1$
+# - (b) on tokens 0 to $t$
+# - (c) on tokens 0 to $t + 1$
+# - (d) on token $t$ alone
+#
+# <details><summary>Reasons</summary>
+#
+# (a) No: row $t$ with its diagonal hidden; then row 0 would read nothing. **(b) Yes:** row $t$ reads itself and all before, and predicts the next. (c) No: then the answer would be read off. (d) No: that is a window of 1.
+# </details>
+#
+# **3.** Which value hides a score?
+#
+# - (a) 0, since the weight should be 0
+# - (b) −1, since it is below 0
+# - (c) minus infinity, since exp of it is 0
+# - (d) 1, since True is 1
+#
+# <details><summary>Reasons</summary>
+#
+# (a) No: the weight should be 0, but softmax of a score of 0 is not. (b) No: true scores may be lower, and then −1 wins. **(c) Yes:** its exponential is exactly 0, in every precision. (d) No: that confuses the mask with the scores; 1 is a good score.
+# </details>
+#
+# **4.** A cache holds 6 keys and 3 tokens arrive. Which keys may the first of them read?
+#
+# - (a) key 0
+# - (b) keys 0 to 5
+# - (c) keys 0 to 6
+# - (d) keys 0 to 8
+#
+# <details><summary>Reasons</summary>
+#
+# (a) No: that is a triangle anchored at the top left. (b) No: its own key has been added and may be read. **(c) Yes:** it stands at position 6 and reads itself. (d) No: 7 and 8 come after it, though they arrive in the same call.
+# </details>
+
+# %% [markdown]
+# ## Further reading
+#
+# Lesson 03 uses the mask in attention, lesson 05 for a source, lesson 10 with a cache. Chat models combine masks: Gemma 2 has a window in every second layer (below).
+#
+# - Vaswani et al. (2017), *Attention Is All You Need*, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762). Section 3.2.3: three uses of attention, and which of them is masked.
+# - Beltagy, Peters, Cohan (2020), *Longformer*, [arXiv:2004.05150](https://arxiv.org/abs/2004.05150). Windows that make long texts affordable.
+# - Raffel et al. (2020), *Exploring the Limits of Transfer Learning*, [arXiv:1910.10683](https://arxiv.org/abs/1910.10683). Section 3.2.1 compares causal, full and prefix masks.
+# - Gemma Team (2024), *Gemma 2*, [arXiv:2408.00118](https://arxiv.org/abs/2408.00118). Section 2: layers with and without a window, in turn.
+# - PyTorch, [scaled_dot_product_attention](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html). Its mask conventions, and a warning about the other one.
