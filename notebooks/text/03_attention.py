@@ -660,7 +660,7 @@ def reach(split, merge):
 
 # %%
 cut, join = partial(split_heads, n_heads=3), merge_heads
-cut_by_view = partial(torch.reshape, shape=(1, 3, 5, 2))
+cut_by_view = partial(torch.reshape, shape=(1, 3, 5, 2))  # here the same as view
 join_by_view = partial(torch.reshape, shape=(1, 5, 6))
 four = {
     "both right": reach(cut, join),

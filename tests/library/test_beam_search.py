@@ -319,10 +319,11 @@ def test_prompt_and_budget_may_fill_the_model_and_not_one_more():
 def test_what_does_not_fit_is_refused(changes, message):
     decoder = tiny(cross_attention=True)
     calls = CallCounter(decoder.stack)
-    given = dict(prompt_ids=[1], n_beams=2, max_new_tokens=3, eos_id=0)
-    given |= dict(memory=numbers(1, 7, 12))
-    with pytest.raises(ValueError, match=message):
-        beam_search(decoder, **{**given, **changes})
+    for budget in (3, 0):
+        given = dict(prompt_ids=[1], n_beams=2, max_new_tokens=budget, eos_id=0)
+        given |= dict(memory=numbers(1, 7, 12))
+        with pytest.raises(ValueError, match=message):
+            beam_search(decoder, **{**given, **changes})
     assert len(calls) == 0
 
 

@@ -11,6 +11,7 @@ from course_lib.config import DecoderConfig
 from course_lib.feed_forward import FeedForward, GatedFeedForward, activation
 from course_lib.masks import causal_mask, padding_mask
 from course_lib.norms import LayerNorm, RMSNorm
+from course_lib.positions import angles
 from tests.library.families import copy_torch_block, randomise
 from tests.library.parity import assert_same_modules, gradients_of, normal
 
@@ -174,9 +175,16 @@ def test_a_config_chooses_the_parts_of_a_block():
     assert gated.self_attention.n_kv_heads == 1
     assert not [name for name in gated.state_dict() if "bias" in name]
     assert not [name for name in gated.state_dict() if "cross" in name]
-    crossing = block(cross_attention=True, n_kv_heads=1, bias=False)
+    crossing = block(cross_attention=True, n_kv_heads=1)
     assert crossing.cross_attention.to_keys.weight.shape == (8, 24)
-    assert crossing.cross_attention.to_keys.bias is None
+
+
+@pytest.mark.parametrize("gated", [True, False])
+def test_a_config_gives_all_layers_of_a_block_a_bias_or_none(gated):
+    for bias in (True, False):
+        ours = block(gated=gated, bias=bias, cross_attention=True)
+        biases = [name for name in ours.state_dict() if name.endswith("bias")]
+        assert len(biases) == bias * (4 + 4 + 2 + gated + 3)
 
 
 # -- cross-attention ----------------------------------------------------------------
@@ -299,6 +307,16 @@ def test_a_stack_gives_every_block_the_positions(positions, at):
     stack = randomise(Stack(config(positions=positions)), seed=3)
     expected = stack.blocks[1](stack.blocks[0](X, positions=at), positions=at)
     torch.testing.assert_close(stack(X, at), stack.final_norm(expected))
+
+
+def test_the_angles_of_a_pass_are_computed_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "course_lib.positions.angles",
+        lambda *given: calls.append(given) or angles(*given),
+    )
+    Stack(config(n_layers=7, positions="rotary"))(X, torch.arange(5))
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("positions", ["rotary", "alibi", "relative"])

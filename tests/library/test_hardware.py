@@ -164,15 +164,17 @@ def test_peak_memory_on_cuda_is_what_torch_allocated(cuda_calls, monkeypatch):
 
 
 def test_the_fastest_reading_is_the_bandwidth(no_cuda, monkeypatch):
-    seconds = [4.0, 2.0, 0.5, 1.0]
+    seconds, readings = [4.0, 2.0, 0.5, 1.0], []
 
     @contextlib.contextmanager
     def stopped(on=None):
         yield hardware.Timer(wall_seconds=seconds.pop(0))
 
     monkeypatch.setattr(hardware, "timer", stopped)
+    monkeypatch.setattr(torch.Tensor, "sum", lambda read: readings.append(read.nbytes))
     assert hardware.read_bandwidth(n_bytes=3000, repeats=3) == 6000
     assert seconds == []
+    assert readings == [3000] * 4
 
 
 def test_bandwidth_is_measured_in_bytes_per_second(no_cuda):
