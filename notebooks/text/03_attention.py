@@ -606,7 +606,9 @@ print("memory shuffled; nothing moved")
 # %%
 import inspect
 
-print(inspect.getsource(library._explicit))
+from course_lib.attention import formula
+
+print(inspect.getsource(formula._explicit))
 
 # %% [markdown]
 # ## Misconceptions

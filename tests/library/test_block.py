@@ -312,7 +312,7 @@ def test_a_stack_gives_every_block_the_positions(positions, at):
 def test_the_angles_of_a_pass_are_computed_once(monkeypatch):
     calls = []
     monkeypatch.setattr(
-        "course_lib.positions.angles",
+        "course_lib.positions.schemes.angles",
         lambda *given: calls.append(given) or angles(*given),
     )
     Stack(config(n_layers=7, positions="rotary"))(X, torch.arange(5))

@@ -91,6 +91,7 @@ def test_the_original_is_the_base_model_of_the_paper():
     config = DecoderConfig.original()
     assert (config.vocab_size, config.d_model, config.n_layers) == (37000, 512, 6)
     assert (config.n_heads, config.d_head, config.d_ff) == (8, 64, 2048)
+    assert config.max_length == 512
     assert (config.positions, config.norm, config.pre_norm) == (
         "sinusoidal",
         "layer",

@@ -1,18 +1,10 @@
-"""How order enters: five schemes (and none) behind one interface.
-
-A scheme may act in three places, and leaves the others alone:
-    embed(positions)                                 added to the token embeddings
-    turn(x, prepared)                                applied to queries and keys
-    bias(queries, query_positions, key_positions)    added to the scores
-"""
+"""The formulas of the position schemes, as functions."""
 
 import math
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
-
-SCHEMES = ("learned", "sinusoidal", "rotary", "relative", "alibi", "none")
+from torch import Tensor
 
 
 def sinusoids(n_positions: int, d_model: int, layout: str = "interleaved") -> Tensor:
@@ -39,11 +31,12 @@ def sinusoids(n_positions: int, d_model: int, layout: str = "interleaved") -> Te
     >>> sinusoids(2, 4)[1]
     tensor([0.8415, 0.5403, 0.0100, 0.9999])
     """
-    _check_waves(d_model, layout)
-    return _sinusoids_at(torch.arange(n_positions), d_model, layout)
+    check_waves(d_model, layout)
+    return sinusoids_at(torch.arange(n_positions), d_model, layout)
 
 
-def _check_waves(d_model: int, layout: str) -> None:
+def check_waves(d_model: int, layout: str) -> None:
+    """Raise a ValueError unless waves of this width and layout exist."""
     if d_model < 2 or d_model % 2 or layout not in ("interleaved", "halves"):
         raise ValueError(
             f"sinusoids were asked for with d_model={d_model} and layout={layout!r}; they need an "
@@ -51,9 +44,10 @@ def _check_waves(d_model: int, layout: str) -> None:
         )
 
 
-def _sinusoids_at(
+def sinusoids_at(
     positions: Tensor, d_model: int, layout: str = "interleaved"
 ) -> Tensor:
+    """Compute the waves at positions (...): (..., d_model) float32."""
     pair = torch.arange(d_model // 2, dtype=torch.float64, device=positions.device)
     if layout == "interleaved":
         frequencies = 10000.0 ** (-2 * pair / d_model)
@@ -102,7 +96,7 @@ def angles(
     tensor([[1.0000, 1.0000],
             [0.5403, 0.5403]])
     """
-    _check_rotation(d_head, pairing)
+    check_rotation(d_head, pairing)
     pair = torch.arange(0, d_head, 2, dtype=torch.float32, device=positions.device)
     turned = positions[..., None].float() * base ** (-pair / d_head)
     turned = (
@@ -115,7 +109,8 @@ def angles(
     return Angles(turned.cos(), turned.sin())
 
 
-def _check_rotation(d_head: int, pairing: str) -> None:
+def check_rotation(d_head: int, pairing: str) -> None:
+    """Raise a ValueError unless a rotation of this width and pairing exists."""
     if d_head % 2 or pairing not in ("interleaved", "half"):
         raise ValueError(
             f"a rotation was asked for with d_head={d_head} and pairing={pairing!r}; it needs an "
@@ -153,7 +148,7 @@ def rotate(
     >>> rotate(torch.tensor([[[[1.0, 0.0]]]]), torch.tensor([1]))
     tensor([[[[0.5403, 0.8415]]]])
     """
-    _check_rotation(x.shape[-1], pairing)
+    check_rotation(x.shape[-1], pairing)
     if not isinstance(positions, Angles):
         positions = angles(positions, x.shape[-1], base, pairing)
     cosines, sines = positions.cosines.to(x.dtype), positions.sines.to(x.dtype)
@@ -252,194 +247,3 @@ def relative_scores(
     every_row = queries @ table.T  # (batch, head, query, 2 * max_distance + 1)
     rows = rows[:, None] if rows.ndim == 3 else rows
     return every_row.gather(-1, rows.expand(*every_row.shape[:-1], rows.shape[-1]))
-
-
-class Positions(nn.Module):
-    """The interface of a position scheme; by itself, the scheme "none".
-
-    Lesson: notebooks/04_positions.ipynb
-    """
-
-    def embed(self, positions: Tensor) -> Tensor | None:
-        """Return (..., d_model) to add to the embeddings of positions (...), or None."""
-        return None
-
-    def prepare(self, positions: Tensor) -> Tensor | Angles:
-        """Compute once per pass what every layer's `turn` and `bias` need."""
-        return positions
-
-    def turn(self, x: Tensor, prepared) -> Tensor:
-        """Apply the scheme to queries or keys (batch, head, position, d_head)."""
-        return x
-
-    def bias(self, queries: Tensor, query_positions, key_positions) -> Tensor | None:
-        """Return what is added to the scores, (batch, head, query, key), or None."""
-        return None
-
-
-class SinusoidalPositions(Positions):
-    """Add fixed sines and cosines to the embeddings.
-
-    Args:
-        d_model: even width.
-        layout: as in sinusoids.
-
-    Lesson: notebooks/04_positions.ipynb
-    """
-
-    def __init__(self, d_model: int, layout: str = "interleaved"):
-        super().__init__()
-        _check_waves(d_model, layout)
-        self.d_model, self.layout = d_model, layout
-
-    def embed(self, positions: Tensor) -> Tensor:
-        """Compute the waves at positions (...): (..., d_model)."""
-        return _sinusoids_at(positions, self.d_model, self.layout)
-
-
-class LearnedPositions(Positions):
-    """Add a learned vector per position to the embeddings.
-
-    Args:
-        max_length: positions.
-        d_model: width.
-
-    Source: Gehring et al. (2017), arXiv:1705.03122, section 3.1.
-    Lesson: notebooks/04_positions.ipynb
-    """
-
-    def __init__(self, max_length: int, d_model: int):
-        super().__init__()
-        self.table = _table(max_length, d_model)
-
-    def embed(self, positions: Tensor) -> Tensor:
-        """Look up (..., d_model) for positions (...), each below max_length."""
-        return self.table[positions]
-
-
-def _table(n_rows: int, width: int) -> nn.Parameter:
-    table = nn.Parameter(torch.empty(n_rows, width))
-    # On the meta device a model is only laid out; it draws its weights later.
-    return table if table.is_meta else nn.init.normal_(table, std=0.02)
-
-
-class RotaryPositions(Positions):
-    """Turn queries and keys by their position.
-
-    Args:
-        d_head: even width of a head.
-        base: as in angles.
-        pairing: as in rotate.
-
-    Lesson: notebooks/04_positions.ipynb
-    """
-
-    def __init__(self, d_head: int, base: float = 10000.0, pairing: str = "half"):
-        super().__init__()
-        _check_rotation(d_head, pairing)
-        self.d_head, self.base, self.pairing = d_head, base, pairing
-
-    def prepare(self, positions: Tensor) -> Angles:
-        """Compute the angles of a pass once."""
-        return angles(positions, self.d_head, self.base, self.pairing)
-
-    def turn(self, x: Tensor, prepared: Tensor | Angles) -> Tensor:
-        """Rotate (batch, head, position, d_head)."""
-        return rotate(x, prepared, self.base, self.pairing)
-
-
-class AlibiPositions(Positions):
-    """Lower the scores of far keys.
-
-    Args:
-        n_heads: heads.
-
-    Lesson: notebooks/04_positions.ipynb
-    """
-
-    def __init__(self, n_heads: int):
-        super().__init__()
-        self.n_heads = n_heads
-
-    def bias(
-        self, queries: Tensor, query_positions: Tensor, key_positions: Tensor
-    ) -> Tensor:
-        """Return the ALiBi bias in the dtype of the queries."""
-        return alibi_bias(self.n_heads, query_positions, key_positions).to(
-            queries.dtype
-        )
-
-
-class RelativePositions(Positions):
-    """Add to each score what the query thinks of the distance to the key.
-
-    Args:
-        d_head: width of a head.
-        max_distance: farther keys count as this far.
-
-    Note: the paper also adds a vector per distance to the values; this does not.
-
-    Source: Shaw, Uszkoreit, Vaswani (2018), arXiv:1803.02155.
-    Lesson: notebooks/04_positions.ipynb
-    """
-
-    def __init__(self, d_head: int, max_distance: int = 16):
-        super().__init__()
-        self.max_distance = max_distance
-        self.table = _table(2 * max_distance + 1, d_head)
-
-    def bias(
-        self, queries: Tensor, query_positions: Tensor, key_positions: Tensor
-    ) -> Tensor:
-        """Return the scaled relative scores."""
-        scores = relative_scores(queries, self.table, query_positions, key_positions)
-        return scores / math.sqrt(queries.shape[-1])
-
-
-def embedding_scheme(config) -> Positions:
-    """Choose what adds positions to the embeddings; a neutral scheme where nothing does.
-
-    Args:
-        config: a DecoderConfig (positions, d_model, max_length).
-
-    Raises:
-        ValueError: config.positions is unknown.
-
-    Lesson: notebooks/04_positions.ipynb
-
-    >>> from course_lib.config import DecoderConfig
-    >>> config = DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3)
-    >>> tuple(embedding_scheme(config).embed(torch.tensor([0, 7])).shape)
-    (2, 6)
-    """
-    if config.positions == "learned":
-        return LearnedPositions(config.max_length, config.d_model)
-    if config.positions == "sinusoidal":
-        return SinusoidalPositions(config.d_model)
-    if config.positions not in SCHEMES:
-        raise ValueError(
-            f"positions was {config.positions!r}; choose one of {', '.join(SCHEMES)}"
-        )
-    return Positions()
-
-
-def attention_scheme(config) -> Positions | None:
-    """Choose what a layer's attention does with positions; None where it does nothing.
-
-    Args:
-        config: a DecoderConfig (positions, d_model, n_heads, rotary_base, ...).
-
-    Lesson: notebooks/04_positions.ipynb
-
-    >>> from course_lib.config import DecoderConfig
-    >>> attention_scheme(DecoderConfig.smollm2_135m()).pairing
-    'half'
-    """
-    d_head = config.d_model // config.n_heads
-    if config.positions == "rotary":
-        return RotaryPositions(d_head, config.rotary_base, config.rotary_pairing)
-    if config.positions == "alibi":
-        return AlibiPositions(config.n_heads)
-    if config.positions == "relative":
-        return RelativePositions(d_head, config.max_distance)
-    return None
