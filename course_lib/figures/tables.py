@@ -12,6 +12,7 @@ from torch import Tensor
 from course_lib.figures.show import BLUE, INK, PAPER, STYLE, new_figure, write
 
 MOST_NUMBERED_KEYS = 14
+QUERY_NAME, KEY_NAME = "query: reads", "key: is read"
 
 
 def draw_weights(
@@ -19,6 +20,8 @@ def draw_weights(
     query_labels: Sequence[str],
     key_labels: Sequence[str],
     allowed: Tensor | None = None,
+    query_name: str = QUERY_NAME,
+    key_name: str = KEY_NAME,
 ) -> Figure:
     """Draw who reads whom, and how much: one row a query, one column a key.
 
@@ -28,6 +31,8 @@ def draw_weights(
         key_labels: one word a key.
         allowed: (query, key) bool; True where the query may read the key. The
             rest is hatched. None: nothing is hatched.
+        query_name: what a row is.
+        key_name: what a column is.
 
     Returns:
         The figure, to be shown with `show_figure`.
@@ -48,6 +53,7 @@ def draw_weights(
         )
     with matplotlib.rc_context(STYLE):
         fig, axes = _table_axes(query_labels, key_labels, extra_width=1.2)
+        axes.set(xlabel=key_name, ylabel=query_name)
         image = axes.imshow(
             weights.detach().cpu().numpy(), cmap="cividis", vmin=0, vmax=1
         )
@@ -95,19 +101,23 @@ def draw_mask(
     _check_table("allowed", allowed, query_labels, key_labels)
     with matplotlib.rc_context(STYLE):
         fig, axes = _table_axes(query_labels, key_labels)
-        axes.set(xlim=(-0.5, len(key_labels) - 0.5))
-        axes.set(ylim=(len(query_labels) - 0.5, -0.5))
+        axes.set(xlim=(-0.55, len(key_labels) - 0.45))
+        axes.set(ylim=(len(query_labels) - 0.45, -0.55))
         _draw_allowed(axes, allowed, markersize=10)
     return fig
 
 
 def draw_masks(
     masks: Mapping[str, tuple[Tensor, Sequence[str], Sequence[str]]],
+    query_name: str = QUERY_NAME,
+    key_name: str = KEY_NAME,
 ) -> Figure:
     """Draw several masks side by side, in the signs of draw_mask.
 
     Args:
         masks: by title, (allowed, query_labels, key_labels) as in draw_mask; at most 5.
+        query_name: what a row is.
+        key_name: what a column is.
 
     Returns:
         The figure, to be shown with `show_figure`.
@@ -123,11 +133,12 @@ def draw_masks(
     if not 1 <= len(masks) <= 5:
         raise ValueError(f"{len(masks)} masks were given: a page has room for 1 to 5")
     most_queries = max(len(queries) for _, queries, _ in masks.values())
-    most_keys = max(len(keys) for _, _, keys in masks.values())
     with matplotlib.rc_context(STYLE):
-        size = (0.6 + 0.34 * most_keys * len(masks), 1.0 + 0.36 * most_queries)
+        widths = [max(len(keys), 4) for _, _, keys in masks.values()]
+        size = (0.6 + 0.4 * sum(widths), 1.1 + 0.36 * most_queries)
         fig = Figure(figsize=size, layout="constrained")
-        all_axes = fig.subplots(1, len(masks), squeeze=False)[0]
+        grid = {"width_ratios": widths}
+        all_axes = fig.subplots(1, len(masks), squeeze=False, gridspec_kw=grid)[0]
         for axes, (title, table) in zip(all_axes, masks.items(), strict=True):
             allowed, query_labels, key_labels = table
             _check_table(title, allowed, query_labels, key_labels)
@@ -136,10 +147,12 @@ def draw_masks(
             axes.set_yticks(range(len(query_labels)), query_labels)
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)
-            axes.set(xlim=(-0.5, most_keys - 0.5), ylim=(most_queries - 0.5, -0.5))
+            axes.set(xlim=(-0.55, len(key_labels) - 0.45))
+            axes.set(ylim=(most_queries - 0.45, -0.55), anchor="N")
+            axes.xaxis.tick_top()
             _draw_allowed(axes, allowed, markersize=7)
-        fig.supxlabel("key: is read", fontsize=10)
-        fig.supylabel("query: reads", fontsize=10)
+        fig.supxlabel(key_name, fontsize=10)
+        fig.supylabel(query_name, fontsize=10)
     return fig
 
 
@@ -208,7 +221,7 @@ def _table_axes(
     axes.set_yticks(range(len(query_labels)), query_labels)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
-    axes.set(xlabel="key: is read", ylabel="query: reads")
+    axes.set(xlabel=KEY_NAME, ylabel=QUERY_NAME)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return fig, axes

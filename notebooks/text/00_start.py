@@ -45,7 +45,7 @@ def load_model():
 
 
 # %% [markdown]
-# `stream` writes the answer piece by piece, each time the likeliest piece. This is called *greedy* writing.
+# The function is a **decoder**: text so far in, a score for every piece out. Pieces are called **tokens**, all of them together the **vocabulary**; a **tokenizer** cuts text into them, and the text that we hand over is the **prompt**. `stream` writes the answer token by token, each time the likeliest one. This is called *greedy* writing.
 
 # %%
 from course_lib.generation import stream
@@ -169,7 +169,7 @@ if load_model():
 # | Parts that only work together | Through 30 layers the numbers soon grow too large or too small to learn from; sums and norms must keep them in hand. | 07 |
 # | Learning in parallel, writing in series | In training all positions are scored at once. In writing each token must wait for the one before. | 11 |
 #
-# The square is easily counted. To know what to read, the model scores pairs of tokens (the half that looks ahead is then hidden; see the map). A *head* is a part that makes one such square; each of the 30 layers has 9 heads. **Predict:** 100 times the text needs how many times the scores?
+# The square is easily counted. To know what to read, the model scores pairs of tokens, inside (these are not the logits; the half that looks ahead is then hidden, see the map). A *head* is a part that makes one such square; each of the 30 layers has 9 heads. **Predict:** 100 times the text needs how many times the scores?
 
 # %%
 heads = config.n_heads * config.n_layers
@@ -186,7 +186,7 @@ for n in (8, 80, 800):
 #
 # ### The whole stack
 #
-# Each token's 576 numbers travel along one line through all parts, the **residual stream**. A part reads from it and *adds* its result (⊕); nothing is overwritten. The parts:
+# Each token's 576 numbers travel along one line through all parts, the **residual stream**. A part reads from it and *adds* its result (⊕); nothing is overwritten. A layer is one *block*; `self_attention` and `feed_forward` are its *sublayers*. The parts:
 #
 # | part | what it does | lesson |
 # |---|---|---|
@@ -205,12 +205,12 @@ show_figure(
     draw_stack(blank),
     alt=(
         "A block diagram, from bottom to top: tokens; the embedding, 28.3 million "
-        "parameters; a block that is repeated 30 times, in which self-attention "
+        "parameters; 30 blocks of one design, in each of which self-attention "
         "(885 thousand) and feed-forward (2.65 million) each read the residual stream "
         "through a norm and add their result to it; the final norm; the head, which "
         "uses the embedding's parameters; logits for 49152 tokens."
     ),
-    caption="SmolLM2 is one block, repeated 30 times, between an embedding and a head.",
+    caption="SmolLM2 is 30 blocks of one design, each with its own parameters.",
 )
 
 # %%
@@ -219,7 +219,7 @@ share = sum(p.numel() for part in feed_forward for p in part.parameters()) / par
 print(f"feed-forward: {share:.0%} of all parameters")
 
 # %% [markdown]
-# The feed-forward parts: 30 times 2.65 million. The embedding is large, but there is only one. A translator has a third sublayer between these two, cross-attention, which reads the source sentence (lesson 05).
+# The feed-forward parts: 30 times 2.65 million. The embedding is large, but there is only one. A translator has a third sublayer between these two, cross-attention, which reads the source sentence, prepared by a second network, the **encoder** (lesson 05).
 
 # %% [markdown]
 # ### One sublayer
@@ -327,7 +327,7 @@ from course_lib.figures import count
 for preset in ("original", "gpt2_small", "smollm2_135m", "whisper_tiny"):
     with torch.device("meta"):
         size = count(Decoder(getattr(DecoderConfig, preset)()))
-    print(f"{preset:13} {size:>7}")
+    print(f"{preset:13} {size:>7} parameters")
 
 # %% [markdown]
 # `original` is the decoder of the first Transformer (2017), for translation; `whisper_tiny` belongs to a speech recogniser. The chat models in daily use are far larger, and most are built from the same parts.

@@ -46,7 +46,7 @@ def loss_at_each_place(causal, seed):
 
 
 # %% [markdown]
-# **Predict:** which loss will each of the two reach? The next cell takes about half a minute; it trains with three seeds each.
+# **Predict:** which loss will each of the two reach? The next cell takes 10 to 30 seconds; it trains with three seeds each.
 
 # %% tags=["nbval-ignore-output"]
 with_mask = torch.stack([loss_at_each_place(True, seed) for seed in (0, 1, 2)])
@@ -106,6 +106,7 @@ show_figure(
 # | $w$ | window: how many keys a query reads at most, itself included | a number, or none |
 # | allowed | True = may read | (query, key) |
 # | $s$, $a$ | score, weight | (query, key) |
+# | $k$ | position of a key that query $i$ may read | (key) |
 # | $\wedge$ | and | |
 #
 # The four conditions: the query is real, the key is real, the key is not in the future (**causal**), the key is not too old (**window**). Not every mask has all four.
@@ -114,7 +115,7 @@ show_figure(
 #
 # $$a_{ij} = \frac{e^{s_{ij}}}{\sum_{k\ \text{allowed}} e^{s_{ik}}}\ \text{ if allowed}_{ij}, \qquad a_{ij} = 0\ \text{ if not.}$$
 #
-# where $k$ runs over the allowed keys. If there is none, this is 0/0; we define the weights as 0 then.
+# If no key is allowed, this is 0/0; we define the weights as 0 then.
 #
 # Source: the causal mask is in Vaswani et al. (2017), section 3.2.3; the window in Beltagy et al. (2020), section 3.1, where half of it lies on each side. Ours only looks back.
 
@@ -252,7 +253,7 @@ of_source = may_read(torch.arange(2), source, causal=False)
 print(of_source.int())
 
 # %% [markdown]
-# Five masks, one question. The labels are positions.
+# Five masks, one question. The labels are positions. `causal_mask(2, 5)` puts its last query at the last key, so three keys came before.
 
 # %%
 from course_lib.figures import draw_masks
@@ -281,7 +282,7 @@ show_figure(
 # %% [markdown]
 # ## Check
 #
-# Ours against the library: causal and window masks of many sizes, then padding on both sides, then a source.
+# Ours against the library: causal and window masks of many sizes, padding on both sides, then masks that are joined.
 
 # %%
 for n_queries in range(1, 6):
@@ -291,6 +292,7 @@ for n_queries in range(1, 6):
         assert torch.equal(ours, masks.causal_mask(n_queries, n_keys))
         ours = may_read(here, torch.arange(n_keys), window=3)
         assert torch.equal(ours, masks.window_mask(n_queries, 3, n_keys))
+print("causal and window: equal, 25 sizes")
 
 # %%
 right = token_positions(5, [0, 2, 5])
@@ -301,13 +303,17 @@ for texts in (right, left):
     for causal in (True, False):
         ours = may_read(texts, texts, causal, window=2)[:, None]  # room for heads
         assert torch.equal(ours, masks.may_read(texts, texts, causal, window=2))
+print("padding on both sides: equal")
+
+# %% [markdown]
+# `padding_mask(lengths, n_keys)` asks only whether the key is real: (batch, 1, 1, key), where the two 1s stand for heads and queries. In spite of its name it is True at real tokens: True = may read, always. `combine` joins masks: a key must be allowed by all of them.
 
 # %%
 padding = masks.padding_mask([0, 2, 5], n_keys=5)
 assert torch.equal(padding[:, 0, 0], right >= 0)
 ours = may_read(torch.arange(5), right)[:, None]
 assert torch.equal(ours, masks.combine(masks.causal_mask(5), padding))
-print("equal to course_lib.masks")
+print("joined: equal")
 
 # %% [markdown]
 # Against PyTorch. Its helper returns numbers to *add* to the scores, 0 for "may read" and $-\infty$ for "hidden":
@@ -320,7 +326,7 @@ assert torch.equal(added == 0, may_read(torch.arange(5), torch.arange(5)))
 print(added[:2])
 
 # %% [markdown]
-# And our way of hiding against PyTorch's own attention, result and gradient. Its scores are products of queries and keys, its result mixes values by weight; lesson 03 derives these lines, here only the mask is on trial. `combine` joins masks: a key must be allowed by all. Here every query reads something; what happens otherwise comes under Misconceptions.
+# And our way of hiding against PyTorch's own attention, result and gradient. Its scores are products of queries and keys, its result mixes values by weight; lesson 03 derives these lines, here only the mask is on trial. Here every query reads something; what happens otherwise comes under Misconceptions.
 
 # %%
 padding = masks.padding_mask([2, 4], n_keys=4)[:, 0]
@@ -333,13 +339,14 @@ weights = softmax(scores.masked_fill(~both, -torch.inf))
 ours = weights @ v
 theirs = F.scaled_dot_product_attention(q, k, v, attn_mask=both)
 torch.testing.assert_close(ours, theirs)
+print("equal to torch: results")
 
 # %%
 mixture = torch.randn_like(ours)
 our_gradients = torch.autograd.grad((ours * mixture).sum(), (q, k, v))
 their_gradients = torch.autograd.grad((theirs * mixture).sum(), (q, k, v))
 torch.testing.assert_close(our_gradients, their_gradients)
-print("equal to torch: results and gradients")
+print("equal to torch: gradients")
 
 # %% [markdown]
 # The property that matters: **change a later token, and nothing before it moves.** First with tokens, on a whole decoder:
@@ -394,25 +401,34 @@ print(reach(leaking(model.stack, which=1)).int())
 assert reach(leaking(model.stack, which=1)).all()
 
 # %% [markdown]
-# One leaking block fills the table. Finally, what a query gets that may read nothing, and what NaN behind a mask does, on both paths of the library's attention:
+# One leaking block fills the table.
+#
+# Last, two promises of the library's `attention`. It returns its result and the weights. With `need_weights=True` it computes the formula step by step, otherwise it calls PyTorch's fused kernel; both must keep them. A query that may read nothing gets 0, with gradient 0:
 
 # %%
 from course_lib.attention import attention
 
-nothing, first_two = torch.tensor([[False] * 3]), torch.tensor([[True, True, False]])
-with_nan = torch.tensor([[1.0], [2.0], [torch.nan]])
+nothing = torch.tensor([[False, False, False]])
 for need_weights in (False, True):
     x = torch.ones(3, 1, requires_grad=True)
     empty, _ = attention(x[:1], x, x, nothing, need_weights=need_weights)
     empty.sum().backward()
+    print(empty.item(), x.grad.abs().sum().item())
     assert empty.item() == 0 == x.grad.abs().sum()
-    ones = torch.ones(3, 1)
-    mean, _ = attention(ones[:1], ones, with_nan, first_two, need_weights=need_weights)
-    assert mean.item() == 1.5
-print("nothing read gives 0, with gradient 0; hidden NaN stays hidden")
 
 # %% [markdown]
-# The library's version of our function adds the axis for heads, the contract, and a check of its input:
+# And NaN behind a mask stays there. The first two values, 1 and 2, are read with equal weights:
+
+# %%
+with_nan = torch.tensor([[1.0], [2.0], [torch.nan]])
+first_two, ones = torch.tensor([[True, True, False]]), torch.ones(3, 1)
+for need_weights in (False, True):
+    mean, _ = attention(ones[:1], ones, with_nan, first_two, need_weights=need_weights)
+    print(mean.item())
+    assert mean.item() == 1.5
+
+# %% [markdown]
+# The library's version of our function adds the axis for heads, a docstring that states what goes in and out, and a check of its input:
 
 # %%
 import inspect
@@ -427,10 +443,10 @@ print(inspect.getsource(masks.may_read))
 # A score of 0 is a score like any other: $e^0 = 1$. **Predict** the weight of the hidden third key when the true scores are −5.
 
 # %%
-low, hide_third = torch.tensor([-5.0, -5.0, -5.0]), torch.tensor([True, True, False])
-print("times the mask", softmax(low * hide_third).round(decimals=3))
+low, may = torch.tensor([-5.0, -5.0, -5.0]), torch.tensor([True, True, False])
+print("times the mask", softmax(low * may).round(decimals=3))
 for fill in (0.0, -1.0, 1.0, -torch.inf):
-    weights = softmax(low.masked_fill(~hide_third, fill))
+    weights = softmax(low.masked_fill(~may, fill))
     print(f"filled with {fill:4}", weights.round(decimals=3))
 
 # %% [markdown]
@@ -442,11 +458,13 @@ for fill in (0.0, -1.0, 1.0, -torch.inf):
 
 # %%
 for hidden_score in (0.0, 5.0):
-    weights = softmax(torch.tensor([0.0, 1.0, hidden_score])) * hide_third
+    weights = softmax(torch.tensor([0.0, 1.0, hidden_score])) * may
     print(hidden_score, weights.round(decimals=3), f"sum {weights.sum():.3f}")
+weights = softmax(torch.tensor([0.0, 1.0, 200.0])) * may
+print("divided again, hidden score 200:", weights / weights.sum())
 
 # %% [markdown]
-# The sum is below 1, and a change in the future moves the past. The information leaks through the denominator.
+# The sum is below 1, and a change in the future moves the past. The information leaks through the denominator. Dividing again by the sum mends it, until a hidden score is so large that all allowed weights underflow to 0: then it is 0/0. Hide before.
 #
 # ### "True means the same everywhere."
 #
@@ -478,7 +496,7 @@ print("is_causal", sdpa(query, key, values, is_causal=True).item())
 print("our mask ", sdpa(query, key, values, masks.causal_mask(1, 3)).item())
 
 # %% [markdown]
-# The newest token should read all three (their mean is 1) and reads only the first. A decoder with a cache then repeats itself.
+# The newest token should read all three (their mean is 1) and reads only the first. Ours is anchored at the *bottom right*: the last query stands at the last key. With the other anchor, each token that a decoder writes reads only the very first one, whatever was written between.
 #
 # ### "Padding hides rows."
 #
@@ -488,17 +506,14 @@ print("our mask ", sdpa(query, key, values, masks.causal_mask(1, 3)).item())
 real = torch.tensor([False, False, True, True])
 x = torch.randn(4, 8, generator=torch.Generator().manual_seed(0))
 garbage = torch.cat([x[:2] + 100, x[2:]])
-for name, padding in (("keys   ", real[None, :]), ("queries", real[:, None])):
-    allowed = padding & masks.causal_mask(4)
+for name, readable in (("keys   ", real[None, :]), ("queries", real[:, None])):
+    allowed = readable & masks.causal_mask(4)
     before, after = (attention(x, t, t, allowed)[0] for t in (x, garbage))
-    print(
-        name,
-        "real tokens moved by",
-        round((after - before)[real].abs().max().item(), 3),
-    )
+    moved = (after - before)[real].abs().max().item()
+    print(name, "real tokens moved by", round(moved, 3))
 
 # %% [markdown]
-# Masked by query, the real tokens read the padding. How one notices: a text alone and in a batch gives different results.
+# Masked by query, the real tokens read the padding. How one notices: a text alone and in a batch gives different results. Our rule hides both; it is the condition on the key, $j \ge 0$, that protects the real tokens.
 #
 # ### "A query that may read nothing does no harm."
 #
@@ -513,7 +528,7 @@ print("course_lib", attention(query, key, key + 1, none.view(1, 3))[0].item())
 
 
 # %% [markdown]
-# A large finite number pretends that all hidden keys are equally good. The fused kernel and this course give 0: reading nothing adds nothing. And $-\infty$ gives NaN, which travels. Two layers of plain attention with step 6's mask, and a loss on real tokens alone:
+# A large finite number pretends that all hidden keys are equally good. PyTorch's kernel (since 2.5; earlier it gave NaN) and this course give 0: reading nothing adds nothing. And $-\infty$ gives NaN, which travels. Two layers of plain attention with step 6's mask, and a loss on real tokens alone:
 
 # %%
 def naive(x, weight):
@@ -531,35 +546,34 @@ print("NaN after two layers", two.isnan().any(-1).int().tolist())
 print("NaN in the gradient after one:", weight.grad.isnan().any().item())
 
 # %% [markdown]
-# After one layer only padding is NaN, but already the gradient of a weight that all texts share is: the padded queries are not in the loss, but their gradient is 0 times NaN, which is NaN. After two layers the real tokens of the short text are lost.
+# After one layer only padding is NaN, but already the gradient of a weight that all texts share is: the padded queries are not in the loss, but their gradient is 0 times NaN, which is NaN. After two layers the real tokens of the short text are lost: their weight on padding is 0, and 0 times NaN is NaN.
 #
 # ### "-1e9 is minus infinity, nearly."
 #
-# In float32 and bfloat16 it works. Float16 ends at −65,504:
+# In float32 and bfloat16 it works, while a query reads something. Float16 ends at −65,504:
 
 # %%
 try:
     scores.half().masked_fill(~none, -1e9)
 except RuntimeError as problem:
     print(str(problem).splitlines()[0])
-least = torch.finfo(torch.float16).min
-print(
-    torch.tensor(-1e9).half(), torch.tensor(least).half() + torch.tensor(least).half()
-)
+for kind in (torch.float16, torch.bfloat16, torch.float32):
+    least = torch.tensor(torch.finfo(kind).min, dtype=kind)
+    print(kind, torch.tensor(-1e9).to(kind).item(), (least + least).item())
 
 # %% [markdown]
-# It is refused, or turns into $-\infty$ on its own; so do two "smallest numbers" that are added, one for causality and one for padding. Combine masks as booleans, and fill once.
+# There it is refused, or turns into $-\infty$ on its own. And two "smallest numbers" that are added, one for causality and one for padding, overflow in every precision: NaN again for a query that reads nothing. Combine masks as booleans, and fill once.
 #
 # ### "What is hidden cannot hurt."
 #
 # A hidden key has weight 0. **Predict:** 0 times NaN?
 
 # %%
-weights = softmax(torch.zeros(3).masked_fill(~hide_third, -torch.inf))
+weights = softmax(torch.zeros(3).masked_fill(~may, -torch.inf))
 print("weights   ", weights)
 print("by hand   ", weights @ with_nan)
 query, keys = torch.zeros(1, 1), torch.zeros(3, 1)
-print("course_lib", attention(query, keys, with_nan, hide_third[None])[0])
+print("course_lib", attention(query, keys, with_nan, may[None])[0])
 
 # %% [markdown]
 # Memory that was set aside and not yet written can hold NaN. Fill it with zeros, or do as `attention` does: it replaces hidden NaN, and gives NaN only to a query that really reads it.
@@ -574,7 +588,7 @@ for n in (1024, 8192, 32768):
     print(f"{n:6,} tokens: {n * n / 2**20:7,.0f} MiB")
 
 # %% [markdown]
-# One layer of eight heads of 64 keeps 128 MiB of keys and values for as many tokens. A fused kernel that is *told* "causal" needs no table and can skip the hidden half of the work. The next cell takes the larger size on a GPU and the smaller one on a CPU; the results must agree on both.
+# That is 16 times the keys and values of one layer with eight heads of 64 (8 · 64 · 32,768 · 2 numbers of 2 bytes: 64 MiB). A fused kernel that is *told* "causal" needs no table and can skip the hidden half of the work. The next cell takes the larger size on a GPU and the smaller one on a CPU; the results must agree on both.
 
 # %% tags=["gpu"]
 from course_lib.hardware import device, dtype, timer
@@ -600,7 +614,7 @@ for name, reading in readings.items():
 
 
 # %% [markdown]
-# Compare the three. Hiding half the pairs with a table saves nothing, and the table itself must be read; a kernel that knows the rule can save up to half. On a GPU, PyTorch's flash kernel (16-bit numbers) takes no table at all, so a slower one runs in its place.
+# Compare the three. Hiding half the pairs with a table saves nothing, and the table itself must be read; a kernel that knows the rule can save up to half. On a GPU (not measured for this page), PyTorch's flash kernel for 16-bit numbers takes no table at all, so a slower one runs in its place.
 
 # %% [markdown]
 # ## Exercise
@@ -645,7 +659,7 @@ print(check_prefix_mask(prefix_mask))
 # `positions < n_prefix` has one entry a key; *or* joins it to the row of every query. With `n_prefix=0` the causal mask is left.
 # </details>
 #
-# **B. Debug** (5 minutes). One of the two blocks of `mystery` leaks. Find out which: `reach` takes any layers, a single block too.
+# **B. Debug** (5 minutes). One of the two blocks of `mystery` leaks. Find out which: `reach` takes any layers, a single block too. Print the two tables first; a guess teaches nothing.
 
 # %%
 coin = torch.randint(2, (1,), generator=torch.Generator().manual_seed(2)).item()
@@ -653,8 +667,10 @@ mystery = leaking(model.stack, which=coin)
 culprit = None  # 0 or 1
 
 # %%
-right_or_wrong = {None: "not answered yet", 0: "right", 1: "no: look at its triangle"}
-print(right_or_wrong[culprit])
+if culprit is None:
+    print("not answered yet")
+else:
+    print("right" if culprit == coin else "no: look at each block's triangle")
 
 # %% [markdown]
 # <details><summary>Solution</summary>
@@ -674,7 +690,7 @@ print(right_or_wrong[culprit])
 #
 # <details><summary>Reasons</summary>
 #
-# (a) No: padding stands for nothing, whether early or late; another condition hides it. **(b) Yes:** else the answer stands among the inputs, and training teaches nothing. (c) No: that is the division by the root of d_head (lesson 03). (d) No: a masked model may well loop (lesson 09).
+# (a) No: padding stands for nothing, whether early or late; another condition hides it. **(b) Yes:** else the answer stands among the inputs, and training teaches nothing. (c) No: a division does that, which lesson 03 explains. (d) No: a masked model may well loop (lesson 09).
 # </details>
 #
 # **2.** Row $t$ of a causal mask, counted from 0. What may the prediction of token $t + 1$ depend on?

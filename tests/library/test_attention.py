@@ -751,11 +751,11 @@ def test_cross_attention_reads_the_memory_and_teaches_it():
 
 def test_the_memory_is_projected_once():
     """cross-kv-recomputed."""
-    cross, _ = torch_pair(cross=True)
+    cross, _ = torch_pair(cross=True, layer=1)
     calls = []
     for part in (cross.to_keys, cross.to_values):
         part.register_forward_hook(lambda *_: calls.append(1))
-    cache = AppendCache(2, n_layers=1, n_kv_heads=3, d_head=11, max_length=5)
+    cache = AppendCache(2, n_layers=2, n_kv_heads=3, d_head=11, max_length=5)
     whole, _ = cross(X, MEMORY)
     calls.clear()
     first, _ = cross(X[:, :2], MEMORY, cache=cache)

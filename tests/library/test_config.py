@@ -26,10 +26,8 @@ def test_the_defaults_are_those_of_a_gpt():
     assert (config.activation, config.eps, config.dropout) == ("gelu", 1e-5, 0.0)
     assert (config.rotary_base, config.rotary_pairing) == (10000.0, "half")
     assert (config.max_distance, config.window) == (16, None)
-    assert config.pre_norm
-    assert config.bias
-    assert config.causal
-    assert config.tie_weights
+    switched_on = (config.pre_norm, config.bias, config.causal, config.tie_weights)
+    assert switched_on == (True, True, True, True)
     switched_off = (config.gated, config.cross_attention, config.embed_scale)
     assert switched_off == (False, False, False)
 
@@ -89,14 +87,10 @@ PRESETS = [
 def test_the_original_is_the_base_model_of_the_paper():
     """Vaswani et al. (2017), table 3, sections 3.1, 3.4 and 5.4."""
     config = DecoderConfig.original()
-    assert (config.vocab_size, config.d_model, config.n_layers) == (37000, 512, 6)
-    assert (config.n_heads, config.d_head, config.d_ff) == (8, 64, 2048)
-    assert config.max_length == 512
-    assert (config.positions, config.norm, config.pre_norm) == (
-        "sinusoidal",
-        "layer",
-        False,
-    )
+    assert (config.vocab_size, config.d_model, config.max_length) == (37000, 512, 512)
+    assert (config.n_layers, config.n_heads, config.d_ff) == (6, 8, 2048)
+    assert (config.positions, config.norm) == ("sinusoidal", "layer")
+    assert not config.pre_norm
     assert (config.activation, config.gated, config.dropout) == ("relu", False, 0.1)
     assert config.cross_attention
     assert config.embed_scale

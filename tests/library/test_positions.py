@@ -142,10 +142,8 @@ def test_a_learned_table_starts_small():
 def rotate_by_complex_numbers(x, positions, pairing, base=10000.0):
     """Multiply each pair, as a complex number, by exp(i position / base^(2i / d))."""
     d_head = x.shape[-1]
-    if pairing == "half":
-        pairs = torch.stack(x.chunk(2, -1), -1)
-    else:
-        pairs = x.unflatten(-1, (-1, 2))
+    halves, neighbours = torch.stack(x.chunk(2, -1), -1), x.unflatten(-1, (-1, 2))
+    pairs = halves if pairing == "half" else neighbours
     frequencies = base ** (-torch.arange(0, d_head, 2).double() / d_head)
     turns = torch.exp(1j * positions[..., None] * frequencies)
     turns = turns if positions.ndim == 1 else turns[:, None]
