@@ -135,7 +135,7 @@ def draw_masks(
     most_queries = max(len(queries) for _, queries, _ in masks.values())
     with matplotlib.rc_context(STYLE):
         widths = [max(len(keys), 4) for _, _, keys in masks.values()]
-        size = (0.6 + 0.4 * sum(widths), 1.1 + 0.36 * most_queries)
+        size = (0.6 + 0.4 * sum(widths), 0.7 + 0.36 * most_queries)
         fig = Figure(figsize=size, layout="constrained")
         grid = {"width_ratios": widths}
         all_axes = fig.subplots(1, len(masks), squeeze=False, gridspec_kw=grid)[0]
