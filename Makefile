@@ -23,7 +23,8 @@ help: ## list the commands
 	@echo "Options: PYTHON=python3.12  TORCH_INDEX=cpu  WORKERS=2  LAB_FLAGS=--no-browser"
 
 lab: plan-lab env fetch ## install what is missing, then open lesson 00 in JupyterLab
-	$(BIN)/jupyter lab $(AS_ROOT) --ServerApp.root_dir=. $(LAB_FLAGS) notebooks/00_start.ipynb
+	$(BIN)/jupyter lab $(AS_ROOT) --ServerApp.root_dir=. \
+	--LabApp.default_url=/lab/tree/notebooks/00_start.ipynb $(LAB_FLAGS)
 
 test: plan-test env-test lint fetch ## all that CI runs: lint, library, course, every notebook
 	$(PYTEST) course_lib tests

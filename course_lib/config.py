@@ -40,7 +40,8 @@ class DecoderConfig:
         bias: give projections and layer norms a bias.
         cross_attention: read a memory in every block.
         causal: hide the future; False makes an encoder.
-        window: keys a query reads at most, itself included; None: all.
+        window: keys a query reads at most looking back, itself included; None: all.
+            Without the causal mask it still reads all that comes after.
         dropout: probability of dropping an embedding or a sublayer's output in training.
         tie_weights: use the embedding as the head.
         embed_scale: multiply embeddings by sqrt(d_model).

@@ -80,7 +80,8 @@ class Decoder(nn.Module):
             memory: (batch, key, d_model), what cross-attention reads; with a cache
                 only at the first call.
             lengths: (batch,) int, real tokens of this call; None: all. 0 is allowed.
-            memory_lengths: (batch,) int, real places of the memory; None: all.
+            memory_lengths: (batch,) int, real places of the memory; None: all, or what
+                the cache remembers with its memory.
             cache: extended by this call; None computes everything anew.
             side: "right" or "left", where the padding of tokens stands.
             record: a dict that receives the attention weights (see Block.forward).
@@ -100,7 +101,10 @@ class Decoder(nn.Module):
         step = self._step(tokens, lengths, cache, side)
         cached = isinstance(step, Step)
         if cached:
-            cache.memory, cache.memory_allowed = memory, memory_allowed
+            if memory is not None and memory is not cache.memory:
+                # A copy: the caller may fill the same buffer with another source later.
+                cache.memory = memory = memory.clone()
+            cache.memory_allowed = memory_allowed
         positions = step.positions if cached else step
         residual = self.embedding(tokens, positions)
         reading = self._reading(step, positions)
@@ -177,6 +181,11 @@ class Decoder(nn.Module):
         tensor([3])
         """
         config, weight = self.config, self.embedding.weight
+        if not config.causal:
+            raise ValueError(
+                "a cache was asked for and config.causal is False; where later tokens change "
+                "earlier ones nothing can be kept, use cache=False"
+            )
         if kind not in CACHES:
             raise ValueError(f"kind was {kind!r}; choose one of {', '.join(CACHES)}")
         max_length = config.max_length if max_length is None else max_length
@@ -221,6 +230,17 @@ class Decoder(nn.Module):
             raise ValueError(
                 f"tokens have {len(tokens)} rows and the cache {cache.batch}; make a "
                 f"cache with batch={len(tokens)}, or reorder it"
+            )
+        if not self.config.causal:
+            raise ValueError(
+                "a cache was given and this decoder reads the future (causal=False), so later "
+                "tokens change what a cache would keep; leave the cache out"
+            )
+        dtype = self.embedding.weight.dtype
+        if cache.dtype != dtype and not torch.is_autocast_enabled(cache.device.type):
+            raise ValueError(
+                f"the cache holds {cache.dtype} and the weights are {dtype}; make one with "
+                f"new_cache"
             )
         given = (cache.n_layers, cache.n_kv_heads, cache.d_head)
         needed = (self.config.n_layers, self.config.n_kv_heads, self.config.d_head)

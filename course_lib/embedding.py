@@ -48,6 +48,11 @@ class TokenEmbedding(nn.Embedding):
 
     def check(self, tokens: Tensor) -> None:
         """Raise a ValueError unless tokens are (batch, position) ids of the vocabulary."""
+        if not isinstance(tokens, Tensor):
+            raise ValueError(
+                f"tokens are a {type(tokens).__name__}; pass a tensor of ids, (batch, position): "
+                f"torch.tensor([[...]])"
+            )
         if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32):
             raise ValueError(
                 f"tokens have shape {tuple(tokens.shape)} and dtype {tokens.dtype}; pass ids as "
@@ -83,6 +88,10 @@ class TokenEmbedding(nn.Embedding):
         """
         batch, n = tokens.shape
         self.check_length(n)
+        if side not in ("right", "left"):
+            raise ValueError(
+                f"side was {side!r}; padding stands on the 'right' or the 'left'"
+            )
         if lengths is None:
             return torch.arange(n, device=tokens.device)
         lengths = torch.as_tensor(lengths, device=tokens.device)

@@ -29,7 +29,8 @@ def may_read(
         query_positions: (query,) or (batch, query) int; -1 marks padding.
         key_positions: (key,) or (batch, key) int; -1 marks padding.
         causal: hide keys that come after the query.
-        window: how many keys a query reads at most, itself included; None: all.
+        window: how many keys a query reads at most looking back, itself included;
+            None: all. It does not limit what comes after.
 
     Returns:
         allowed: (query, key) bool, or (batch, 1, query, key) if either has a batch

@@ -120,6 +120,7 @@ def cross_entropy(
             f"label_smoothing was {label_smoothing}; it is a share of the probability, "
             f"pass a number from 0 to 1"
         )
+    targets = targets.long()  # narrow dtypes have no room for the mark
     counts = targets != ignore_index
     vocab = logits.shape[-1]
     outside = counts & ((targets < 0) | (targets >= vocab))

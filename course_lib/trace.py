@@ -68,7 +68,8 @@ class Trace:
         """Run the model and write down what it did.
 
         Args:
-            model: a Decoder; its weights and mode are left as they are.
+            model: a Decoder, or an EncoderDecoder whose decoder writes; its weights and
+                mode are left as they are.
             tokens: (position,) ids of the prompt, or of the training inputs.
             memory: (1, key, d_model) for cross-attention.
             max_new_tokens: tokens to write after the prompt.
@@ -99,6 +100,7 @@ class Trace:
         >>> tuple(trace.arrays["self_weights", 0].shape)
         (2, 3, 3, 3)
         """
+        model = getattr(model, "decoder", model)
         ids = torch.as_tensor(tokens).tolist()
         trace = cls(asdict(model.config), _tree(model), ids, [], masked=masked)
         trace.n_memory = 0 if memory is None else memory.shape[1]

@@ -35,7 +35,7 @@ def attention(
         need_weights: also return the weights.
         causal: hide keys after the query, the last query standing at the last key:
             allowed=causal_mask(n_queries, n_keys), without building it where the
-            kernel can skip it. Trap: unlike a mask, it does not contain NaN.
+            kernel can skip it.
 
     Returns:
         outputs: (batch, head, query, d_head). A query that may read no key gets 0,
@@ -58,6 +58,9 @@ def attention(
     _check(queries, keys, values, allowed, bias)
     if bias is not None:
         bias = bias.to(queries.dtype)  # as the kernel wants it, so on both paths
+    # The kernel wants a query axis, if only of 1.
+    allowed = allowed[None] if allowed is not None and allowed.ndim == 1 else allowed
+    bias = bias[None] if bias is not None and bias.ndim == 1 else bias
     n_queries, n_keys = queries.shape[-2], keys.shape[-2]
     if causal and (
         allowed is not None or need_weights or bias is not None or n_queries != n_keys
@@ -67,11 +70,26 @@ def attention(
         causal = False
     attend = _explicit if need_weights else _fused
     outputs, weights = attend(queries, keys, values, allowed, bias, causal)
-    # The explicit formula keeps hidden NaN out of its outputs, not of its gradients.
-    suspects = (outputs, queries, keys) if need_weights else (outputs,)
-    if allowed is not None and any(suspect.isnan().any() for suspect in suspects):
+    if _met_nan(queries, keys, outputs, masked=causal or allowed is not None):
+        if causal:
+            allowed = causal_mask(n_queries, n_keys, device=queries.device)
         return _contained(attend, queries, keys, values, allowed, bias)
     return outputs, weights
+
+
+def _met_nan(queries: Tensor, keys: Tensor, outputs: Tensor, masked: bool) -> bool:
+    """Whether NaN may have gone astray: spread from behind a mask, or been swallowed.
+
+    With few keys torch's CPU kernel makes 0 of NaN scores, and the explicit formula
+    keeps hidden NaN out of its outputs but not of its gradients; so NaN is looked for
+    in what goes in, too. A sum finds it in one cheap pass. Unmasked attention on a GPU
+    is left alone: a look would make the host wait for each layer.
+    """
+    if not masked and queries.device.type != "cpu":
+        return False
+    with torch.no_grad():
+        inputs = (queries.sum() + keys.sum()).isnan()
+        return bool(inputs | (outputs.isnan().any() if masked else inputs))
 
 
 def attention_scores(
@@ -160,6 +178,8 @@ def _contained(
     """
     lost = ~queries.isfinite().all(-1, keepdim=True)
     broken = ~(keys.isfinite().all(-1) & values.isfinite().all(-1))
+    if allowed is None:
+        allowed = broken.new_ones(queries.shape[-2], keys.shape[-2])
     queries = queries.masked_fill(lost, 0.0)
     keys = keys.masked_fill(broken[..., None], 0.0)
     values = values.masked_fill(broken[..., None], 0.0)

@@ -133,7 +133,8 @@ class MultiHeadAttention(nn.Module):
             weights: (batch, head, query, key), or None.
 
         Raises:
-            ValueError: a cross-attention got neither memory nor a cache that has one,
+            ValueError: a cross-attention got neither memory nor a cache that has one, or
+                another memory than the cache has,
                 a scheme got no positions, or the shapes do not fit.
 
         >>> heads = MultiHeadAttention(d_model=6, n_heads=3)
@@ -182,6 +183,11 @@ class MultiHeadAttention(nn.Module):
         """Project the memory once; later calls recall the result from the cache."""
         kept = cache.cross(self.layer) if cache is not None else None
         if kept is not None:
+            if memory is not None and not cache.knows(self.layer, memory):
+                raise ValueError(
+                    "the cache already holds the keys and values of another memory; pass "
+                    "memory=None to go on with it, or a new cache"
+                )
             return kept
         if memory is None:
             raise ValueError(
@@ -192,7 +198,7 @@ class MultiHeadAttention(nn.Module):
         keys = split_heads(self.to_keys(memory), self.n_kv_heads)
         values = split_heads(self.to_values(memory), self.n_kv_heads)
         if cache is not None:
-            cache.remember_cross(self.layer, keys, values)
+            cache.remember_cross(self.layer, keys, values, memory)
         return keys, values
 
     def _check_width(self, name: str, given: Tensor) -> None:

@@ -172,7 +172,16 @@ def _batches(
         )
     if not prompts:
         raise ValueError("no prompts were given; pass at least one list of ids")
-    held = None if cache is True or cache is False else cache
+    if not isinstance(cache, bool | KeyValueCache):
+        raise ValueError(
+            f"cache was {cache!r}; pass True, False, or a cache made with model.new_cache"
+        )
+    if eos_id is not None and not 0 <= eos_id < decoder.config.vocab_size:
+        raise ValueError(
+            f"eos_id was {eos_id}; this vocabulary has ids 0 to "
+            f"{decoder.config.vocab_size - 1}, and None never stops early"
+        )
+    held = None if isinstance(cache, bool) else cache
     check_room(decoder, held, prompts, max_new_tokens)
     tokens, _ = _pad(prompts, decoder.embedding.weight.device)
     decoder.check(tokens, memory, memory_lengths, held)
@@ -187,7 +196,10 @@ def _batches(
 
 def prompt_ids_of(prompt: Sequence[int] | Tensor) -> list[int]:
     """Return a prompt as a list of ids, or raise a ValueError that says what is wrong."""
-    ids = torch.as_tensor(prompt).tolist()
+    try:
+        ids = torch.as_tensor(prompt).tolist()
+    except (TypeError, ValueError, RuntimeError):
+        ids = None  # a str, say, or None
     if not isinstance(ids, list) or not ids or not all(type(i) is int for i in ids):
         raise ValueError(
             f"a prompt was {prompt!r}; pass a flat list of at least one id, for example the "
@@ -279,7 +291,7 @@ def last_logits(decoder, tokens, lengths, cache, memory, memory_lengths) -> Tens
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Switch dropout off, which would make the model disagree with itself, then back."""
     # Around each call and not around a stream, whose consumer may train in between.
-    training = [p for p in model.modules() if p.training] if model.training else []
+    training = [part for part in model.modules() if part.training]
     try:
         if training:
             model.eval()

@@ -52,6 +52,9 @@ class AppendCache(KeyValueCache):
 class PreallocatedCache(KeyValueCache):
     """Set memory for max_length aside once and write each step in place: O(1) a step.
 
+    It is made for writing text: torch cannot differentiate through two steps that were
+    written in place (AppendCache and PagedCache can be).
+
     Its arguments are those of KeyValueCache.
 
     Lesson: notebooks/10_kv_cache.ipynb

@@ -49,9 +49,15 @@ class Step:
         """Recall the cross-attention keys and values of a layer, if they are kept."""
         return self.cache.cross(layer)
 
-    def remember_cross(self, layer: int, keys: Tensor, values: Tensor) -> None:
+    def knows(self, layer: int, memory: Tensor) -> bool:
+        """Whether a layer's cross-attention already reads this memory."""
+        return self.cache.knows(layer, memory)
+
+    def remember_cross(
+        self, layer: int, keys: Tensor, values: Tensor, memory: Tensor | None = None
+    ) -> None:
         """Keep the cross-attention keys and values of a layer."""
-        self.cache.remember_cross(layer, keys, values)
+        self.cache.remember_cross(layer, keys, values, memory)
 
 
 class KeyValueCache:
@@ -101,6 +107,7 @@ class KeyValueCache:
         self.device = torch.device(device or "cpu")
         self._counts = [[0] * batch for _ in range(n_layers)]
         self._cross: dict[int, tuple[Tensor, Tensor]] = {}
+        self._sources: dict[int, Tensor] = {}  # of attentions used without a decoder
         self.memory: Tensor | None = None
         self.memory_allowed: Tensor | None = None
         self._allocate(batch)
@@ -229,6 +236,9 @@ class KeyValueCache:
             layer: (keys[index], values[index])
             for layer, (keys, values) in self._cross.items()
         }
+        self._sources = {
+            layer: memory[index] for layer, memory in self._sources.items()
+        }
         if self.memory is not None:
             self.memory = self.memory[index]
         if self.memory_allowed is not None and self.memory_allowed.shape[0] > 1:
@@ -255,9 +265,9 @@ class KeyValueCache:
         >>> cache.lengths
         tensor([1, 1])
         """
-        if length < 0:
+        if type(length) is not int or length < 0:
             raise ValueError(
-                f"crop was given {length}; pass how many tokens to keep, 0 or more"
+                f"crop was given {length!r}; pass how many tokens to keep, 0 or more"
             )
         kept = [min(length, *counts) for counts in zip(*self._counts, strict=True)]
         self._before_crop(kept)
@@ -273,9 +283,18 @@ class KeyValueCache:
         self._cross[layer] = tuple(usable(tensor) for tensor in self._cross[layer])
         return self._cross[layer]
 
-    def remember_cross(self, layer: int, keys: Tensor, values: Tensor) -> None:
-        """Keep the cross-attention keys and values of a layer: (batch, kv_head, key, d_head)."""
+    def knows(self, layer: int, memory: Tensor) -> bool:
+        """Whether a layer's cross-attention already reads this memory."""
+        source = self._sources.get(layer, self.memory)
+        return source is memory or (source is not None and torch.equal(source, memory))
+
+    def remember_cross(
+        self, layer: int, keys: Tensor, values: Tensor, memory: Tensor | None = None
+    ) -> None:
+        """Keep a layer's cross-attention keys and values: (batch, kv_head, key, d_head)."""
         self._cross[layer] = (keys, values)
+        if memory is not None and memory is not self.memory:
+            self._sources[layer] = memory.clone()
 
     # -- what a kind of cache defines -------------------------------------------------
 

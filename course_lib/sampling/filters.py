@@ -177,7 +177,15 @@ def repetition_penalty(
         )
     seen = torch.zeros_like(logits, dtype=torch.bool)
     for row, ids in enumerate(history):
-        ids = torch.as_tensor(ids, dtype=torch.long, device=logits.device)
+        ids = torch.as_tensor(ids, device=logits.device)
+        if ids.ndim != 1 or (
+            ids.numel() and (ids.is_floating_point() or ids.dtype == torch.bool)
+        ):
+            raise ValueError(
+                f"history row {row} has shape {tuple(ids.shape)} and dtype {ids.dtype}; pass the "
+                f"ids of that row, a flat list of whole numbers"
+            )
+        ids = ids.long()
         if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < logits.shape[-1]:
             raise ValueError(
                 f"history row {row} holds ids from {int(ids.min())} to {int(ids.max())}; this "
@@ -204,7 +212,9 @@ def _check_share(name: str, share: float) -> None:
 
 
 def probabilities_of(logits: Tensor) -> Tensor:
-    """Return softmax in at least float32."""
+    """Return softmax in at least float32; +inf would leave no probabilities."""
+    if bool((logits == torch.inf).any()):
+        raise ValueError("logits hold +inf; look for an overflow before you sample")
     return torch.softmax(
         logits, -1, dtype=torch.promote_types(logits.dtype, torch.float32)
     )

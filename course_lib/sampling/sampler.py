@@ -20,7 +20,8 @@ class Sampler:
     """Choose the next id of each row: penalty, temperature, top-k, top-p, min-p, draw.
 
     Every row draws from its own generator, so a row in a batch gets the ids that it
-    would get alone; rows with the same prompt and seed therefore get the same ids.
+    would get alone, from a sampler that has drawn as often. Rows with the same prompt
+    and seed therefore get the same ids.
 
     Args:
         temperature: 0 chooses the largest logit and draws nothing.
@@ -55,6 +56,13 @@ class Sampler:
             min_p,
         )
         self.repetition_penalty, self.seed = repetition_penalty, seed
+        seeds = (
+            seed if isinstance(seed, list | tuple) else [] if seed is None else [seed]
+        )
+        if not all(type(one) is int for one in seeds):
+            raise ValueError(
+                f"seed was {seed!r}; pass a whole number, a list of them, or None"
+            )
         self._generators: list[torch.Generator] = []
         self.filtered(
             torch.zeros(1, 2), [[]]

@@ -82,7 +82,8 @@ def train(
 
     Raises:
         ValueError: a setting is outside its range, or the checkpoint is of another run.
-        RuntimeError: the loss is not finite; the weights are those before that update.
+        RuntimeError: the loss or the gradient is not finite; the weights are those
+            before that update.
 
     Source: Loshchilov, Hutter (2019), AdamW, arXiv:1711.05101.
     Lesson: notebooks/11_training.ipynb
@@ -96,6 +97,14 @@ def train(
     True
     """
     _check_run(n_steps, warmup_steps, accumulate, checkpoint_every, dtype)
+    _check_rates(learning_rate, weight_decay, clip_norm)
+    if not callable(batches) and len(batches) == 0:
+        raise ValueError("train was given no batches; pass at least one")
+    if checkpoint is not None and not Path(checkpoint).absolute().parent.is_dir():
+        raise ValueError(
+            f"the checkpoint {checkpoint} is to lie in a folder that does not exist; make it "
+            f"first, or name another"
+        )
     rank, world = (dist.get_rank(), dist.get_world_size()) if _distributed() else (0, 1)
     batch_at = batches if callable(batches) else lambda i: batches[i % len(batches)]
     optimiser = _optimiser(model, weight_decay)
@@ -119,8 +128,13 @@ def train(
                     f"the loss at step {step} was {loss}; lower the learning rate, lengthen the "
                     f"warm-up, or look for NaN in the batch"
                 )
-            if clip_norm is not None:
-                nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+            limit = math.inf if clip_norm is None else clip_norm
+            norm = nn.utils.clip_grad_norm_(model.parameters(), limit)
+            if not norm.isfinite():
+                raise RuntimeError(
+                    f"the gradient at step {step} was not finite although the loss was {loss}; "
+                    f"look for a division by 0 or a root of 0 in the model"
+                )
             optimiser.step()
             losses.append(loss)
             last = step == n_steps - 1
@@ -181,6 +195,17 @@ def _optimiser(model: nn.Module, weight_decay: float) -> torch.optim.AdamW:
 
 def _distributed() -> bool:
     return dist.is_available() and dist.is_initialized()
+
+
+def _check_rates(learning_rate: float, weight_decay: float, clip_norm) -> None:
+    least = {"learning_rate": learning_rate, "weight_decay": weight_decay}
+    for name, value in least.items():
+        if not 0 <= value < math.inf:
+            raise ValueError(
+                f"{name} was {value}; it must be a finite number of 0 or more"
+            )
+    if clip_norm is not None and not clip_norm > 0:
+        raise ValueError(f"clip_norm was {clip_norm}; it must be above 0, or None")
 
 
 def _check_run(n_steps, warmup_steps, accumulate, checkpoint_every, dtype) -> None:

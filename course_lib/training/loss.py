@@ -72,7 +72,7 @@ def inputs_and_targets(
             f"inputs_and_targets was given tokens {tuple(tokens.shape)}; a row needs a token "
             f"to feed and one to predict, at least 2 places"
         )
-    targets = tokens[:, 1:]
+    targets = tokens[:, 1:].long()  # narrow dtypes have no room for -100
     if lengths is not None:
         lengths = torch.as_tensor(lengths, device=tokens.device)
         most = tokens.shape[1]
@@ -130,6 +130,16 @@ def loss_and_count(
             f"{tuple(targets.shape)}; targets need one id per row of logits, "
             f"{tuple(logits.shape[:-1])}"
         )
+    if (
+        not logits.is_floating_point()
+        or targets.dtype.is_floating_point
+        or (targets.dtype == torch.bool)
+    ):
+        raise ValueError(
+            f"the loss was given logits of {logits.dtype} and targets of {targets.dtype}; it "
+            f"needs floats and ids"
+        )
+    targets = targets.long()
     if not 0 <= label_smoothing <= 1:
         raise ValueError(
             f"label_smoothing was {label_smoothing}; it is a share of the probability, from 0 to 1"
@@ -186,7 +196,8 @@ def perplexity(model: nn.Module, batches: Iterable[Batch]) -> float:
         raise ValueError(
             "perplexity was given no real target; pass at least one batch with one"
         )
-    return math.exp(total / count)
+    mean = total / count
+    return math.exp(mean) if mean < 709 else math.inf  # exp overflows a float there
 
 
 def call(model: nn.Module, inputs: Tensor | tuple) -> Tensor:
@@ -202,16 +213,16 @@ def call(model: nn.Module, inputs: Tensor | tuple) -> Tensor:
 
 @contextlib.contextmanager
 def mode(model: nn.Module, training: bool):
-    """Switch a module to train or eval mode, and back."""
-    if not isinstance(model, nn.Module):
-        yield
-        return
-    before = model.training
-    model.train(training)
+    """Switch a module to train or eval mode, and each of its parts back afterwards."""
+    parts = list(model.modules()) if isinstance(model, nn.Module) else []
+    before = [part.training for part in parts]
     try:
+        if parts:
+            model.train(training)
         yield
     finally:
-        model.train(before)
+        for part, was_training in zip(parts, before, strict=True):
+            part.training = was_training
 
 
 def _check_ids(name: str, ids: Tensor) -> None:

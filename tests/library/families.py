@@ -4,6 +4,18 @@ import torch
 
 from course_lib.decoder import Decoder, DecoderConfig
 
+# Of a Llama or a Mistral of transformers, pairwise different.
+SIZES = dict(
+    vocab_size=53,
+    hidden_size=42,
+    num_hidden_layers=2,
+    num_attention_heads=7,
+    num_key_value_heads=1,
+    intermediate_size=66,
+    max_position_embeddings=64,
+    tie_word_embeddings=False,
+)
+
 
 def copy_linear(ours, theirs, transposed=False):
     weight = theirs.weight.t() if transposed else theirs.weight

@@ -16,7 +16,7 @@ from course_lib.kv_cache import (
     SlidingWindowCache,
 )
 from course_lib.positions import sinusoids
-from tests.library.families import from_llama, randomise
+from tests.library.families import SIZES, from_llama, randomise
 from tests.library.small_models import (
     KINDS,
     SCHEMES,
@@ -41,17 +41,7 @@ NEAR = dict(atol=2e-5, rtol=1e-4)
 def test_a_window_reads_what_the_sliding_window_of_transformers_mistral_reads(window):
     transformers = pytest.importorskip("transformers", reason="needs extra `compare`")
     config = transformers.MistralConfig(
-        vocab_size=53,
-        hidden_size=42,
-        num_hidden_layers=2,
-        num_attention_heads=7,
-        num_key_value_heads=1,
-        head_dim=6,
-        intermediate_size=66,
-        max_position_embeddings=64,
-        sliding_window=window,
-        tie_word_embeddings=False,
-        attn_implementation="eager",
+        **SIZES, head_dim=6, sliding_window=window, attn_implementation="eager"
     )
     theirs = randomise(transformers.MistralForCausalLM(config), seed=3)
     tokens = ids(2, 11, vocab_size=53)
@@ -182,8 +172,6 @@ def test_without_causality_every_real_token_reads_every_real_one(side):
     real = slice(0, 3) if side == "right" else slice(4, 7)
     logits = decoder(tokens, lengths=[3, 7], side=side)
     assert_close(logits[0, real], decoder(tokens[:1, real])[0], **NEAR)
-    cached = decoder(tokens, lengths=[3, 7], side=side, cache=decoder.new_cache(2))
-    assert_close(cached, logits, **NEAR)
     changed = tokens.clone()
     changed[:, -1] = (changed[:, -1] + 1) % 13
     assert (decoder(changed) - decoder(tokens))[:, 0].abs().max() > 1e-3

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from course_lib.encoder import Encoder, EncoderDecoder
 from course_lib.generation import generate, generate_batch, stream
 from course_lib.sampling import Sampler, repetition_penalty
-from tests.library.families import from_llama, randomise
+from tests.library.families import SIZES, from_llama, randomise
 from tests.library.small_models import (
     KINDS,
     SCHEMES,
@@ -57,17 +57,7 @@ def test_generate_writes_the_largest_logit_again_and_again(scheme, cache):
 @pytest.mark.parametrize("stop", range(6))
 def test_generate_equals_transformers_generate_with_an_end_token(stop):
     transformers = pytest.importorskip("transformers", reason="needs extra `compare`")
-    config = transformers.LlamaConfig(
-        vocab_size=53,
-        hidden_size=42,
-        num_hidden_layers=2,
-        num_attention_heads=7,
-        num_key_value_heads=1,
-        intermediate_size=66,
-        max_position_embeddings=64,
-        rope_parameters={"rope_type": "default", "rope_theta": 5000.0},
-        tie_word_embeddings=False,
-    )
+    config = transformers.LlamaConfig(**SIZES)
     theirs = randomise(transformers.LlamaForCausalLM(config), seed=4)
     ours, prompt = from_llama(theirs), [3, 5, 7]
     eos = generate(ours, prompt, 10)[stop]
@@ -276,6 +266,19 @@ def test_rows_end_each_at_its_own_end_token_and_the_loop_with_the_last():
     written = generate_batch(decoder, [[5], [1, 2], [9, 3]], 9, eos_id=6)
     assert written == [[6], [3, 4, 5, 6], [4, 5, 6]]
     assert len(calls) == 4
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_what_is_drawn_for_a_row_after_its_end_goes_nowhere(cache):
+    seen = []
+
+    def sampler(logits, history):
+        seen.append([list(row) for row in history])
+        return torch.tensor([12, len(seen)])
+
+    written = generate_batch(small_decoder(), [[5], [7]], 4, sampler, 12, cache)
+    assert written == [[12], [1, 2, 3, 4]]
+    assert seen[-1] == [[5, 12], [7, 1, 2, 3]]
 
 
 def test_a_row_without_an_end_uses_its_whole_budget():
