@@ -65,7 +65,7 @@ print("as expected")
 # %% [markdown]
 # With the mask: about 2.30 for each seed, which is honest guessing. Without it, about 0.15. Nothing predicts random digits, so the model must have *seen* them: the token to be predicted at one place is the input at the next.
 #
-# The losses by place say the same. They are nearly 0 at fifteen places and 2.3 at the last, whose answer is not among the inputs. On average, ln 10 / 16 = 0.144.
+# The losses by place (of seed 0) say the same. They are nearly 0 at fifteen places and 2.3 at the last, whose answer is not among the inputs. On average, ln 10 / 16 = 0.144.
 #
 # So a loss that is too good is bad news. When such a model writes, the token that it has learned to copy is not there yet.
 
@@ -382,7 +382,7 @@ print(reach(model.stack).int())
 assert torch.equal(reach(model.stack), masks.causal_mask(6))
 
 # %% [markdown]
-# Two blocks deep, and still the triangle: exactly 0 above the diagonal. **Predict:** what if one of the two blocks forgets its mask?
+# Two blocks deep, and still the triangle: exactly 0 above the diagonal. **Predict:** what if one of the two blocks forgets its mask? (`leaking` makes such a stack; how it does so is not needed here.)
 
 # %%
 import copy
@@ -450,7 +450,7 @@ for fill in (0.0, -1.0, 1.0, -torch.inf):
     print(f"filled with {fill:4}", weights.round(decimals=3))
 
 # %% [markdown]
-# The hidden key gets nearly everything: 0, −1 and 1 are all better than −5. Only a score below all others will do. How one notices: a test with very negative scores.
+# The hidden key gets nearly everything: 0, −1 and 1 are all better than −5. Only a score *far* below all others will do, and only −∞ is always far enough. How one notices: a test with very negative scores.
 #
 # ### "Zero the weights after the softmax."
 #
@@ -517,7 +517,7 @@ for name, readable in (("keys   ", real[None, :]), ("queries", real[:, None])):
 #
 # ### "A query that may read nothing does no harm."
 #
-# It happens: padding on the left, an empty source. Four habits give four answers. **Predict** the first.
+# It happens: padding on the left, an empty source. Four habits give three answers; all values are 1, so a 0 can only come from reading nothing. **Predict** the first.
 
 # %%
 scores, none = torch.zeros(3), torch.zeros(3, dtype=torch.bool)
@@ -566,7 +566,7 @@ for kind in (torch.float16, torch.bfloat16, torch.float32):
 #
 # ### "What is hidden cannot hurt."
 #
-# A hidden key has weight 0. **Predict:** 0 times NaN?
+# Again the values 1, 2 and NaN, of which the third is hidden. A hidden key has weight 0. **Predict:** 0 times NaN?
 
 # %%
 weights = softmax(torch.zeros(3).masked_fill(~may, -torch.inf))
@@ -628,11 +628,16 @@ def prefix_mask(n_positions, n_prefix):
 
 # %%
 def check_prefix_mask(answer):
-    for n, p in ((4, 2), (5, 3), (4, 0), (3, 3)):
+    right = {
+        (4, 2): ["1100", "1100", "1110", "1111"],
+        (4, 0): ["1000", "1100", "1110", "1111"],
+        (3, 3): ["111", "111", "111"],
+    }
+    for (n, p), rows in right.items():
         table = answer(n, p)
         if table is None:
             return "not written yet"
-        expected = [[int(j <= i or j < p) for j in range(n)] for i in range(n)]
+        expected = [[int(cell) for cell in row] for row in rows]
         if getattr(table, "dtype", None) != torch.bool:
             return "return a bool tensor"
         if table.int().tolist() != expected:
@@ -646,6 +651,11 @@ print(check_prefix_mask(prefix_mask))
 # <details><summary>A nudge</summary>
 #
 # Which cells does the causal mask forbid that the prefix mask allows? Say it as one more condition on $j$.
+# </details>
+#
+# <details><summary>A stronger hint</summary>
+#
+# The condition on $j$ is the same for every query: one row of `n_positions` truths. Join it to the causal table with `|`.
 # </details>
 #
 # <details><summary>Solution</summary>

@@ -152,7 +152,7 @@ show_figure(
 # %% [markdown]
 # ## Definition
 #
-# $$\text{outputs} = \text{softmax}\!\left(\frac{Q K^{\top}}{\sqrt{d_\text{head}}}\right) V$$
+# $$\text{attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^{\top}}{\sqrt{d_\text{head}}}\right) V$$
 #
 # | symbol | word | shape |
 # |---|---|---|
@@ -161,6 +161,7 @@ show_figure(
 # | $V$ | values | (key, d_head) |
 # | $Q K^{\top} / \sqrt{d_\text{head}}$ | scores | (query, key) |
 # | softmax of the scores, along the last axis | weights | (query, key); each row sums to 1 |
+# | attention(Q, K, V) | the mixed values | (query, d_head) |
 # | $d_\text{head}$ | width of a query, a key, a value | a number; $d_k$ in the paper |
 #
 # A score that must not count is set to $-\infty$ before the softmax (lesson 02).
@@ -173,8 +174,10 @@ show_figure(
 # |---|---|---|
 # | $X$ | `x`: one vector a position | (position, d_model) |
 # | $W^Q_h, W^K_h, W^V_h$ | head $h$'s part of `to_queries`, `to_keys`, `to_values` | (d_model, d_head) |
+# | $\text{head}_h$ | what one head reads | (position, d_head) |
 # | $[\dots]$ | the heads of a position side by side | (position, d_model) |
 # | $W^O$ | `to_output` | (d_model, d_model) |
+# | outputs | what the module returns | (position, d_model) |
 # | $H$ | `n_heads`; $d_\text{head} = d_\text{model} / H$ | a number |
 #
 # Where all three come from the same $X$, this is **self-attention**. Each of the four projections also adds a learned bias, as `nn.Linear` does; the formula of the paper has none.
@@ -562,7 +565,7 @@ assert times["fused"][-1] < times["ours"][-1]
 assert times["ours"][-1] > 4 * times["ours"][-3]
 
 # %% [markdown]
-# Expect roughly four times for each doubling at the long end, and the fused kernel below: it multiplies as much, but carries no tables to memory and back. Less memory, no fewer comparisons: the square of lesson 00 stays.
+# Expect roughly four times for each doubling at the long end (perhaps one larger step, where the tables stop fitting into the processor's cache), and the fused kernel below: it multiplies as much, but carries no tables to memory and back. Less memory, no fewer comparisons: the square of lesson 00 stays.
 
 # %% [markdown]
 # ## Check
@@ -687,7 +690,7 @@ for name, width in (("d_head ", 64), ("d_model", 512)):
     print(f"root of {name}: std {scores.std():.2f}, largest of 200: {largest:.3f}")
 
 # %% [markdown]
-# No error, only flatter weights. With one head the two roots are equal and a test sees nothing. Test with several; in a fresh model the standard deviation should be near 1.
+# No error, only flatter weights. With one head the two roots are equal and a test sees nothing. Test with several; in a fresh module, with inputs of variance 1, the standard deviation of the scores should be near 1.
 
 # %% [markdown]
 # ### “`view` cuts the heads.”
@@ -874,6 +877,11 @@ print(try_blocks(read_in_blocks))
 # <details><summary>A nudge</summary>
 #
 # The output is one sum divided by another. Both grow from block to block and contain a factor $e^{-\text{largest}}$: what must happen to them when a larger score turns up?
+# </details>
+#
+# <details><summary>A stronger hint</summary>
+#
+# Keep three things: the largest score so far, the sum of exponentials, and the sum of exponentials times values. When the largest grows from $m$ to $m'$, multiply both sums by $e^{m-m'}$. Start with $m = -\infty$.
 # </details>
 #
 # <details><summary>Solution</summary>
