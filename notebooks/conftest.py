@@ -15,6 +15,7 @@ nbval runs the cells; this file adds what the course needs:
   CUDA calls in a cell that is not tagged `cuda`;
 - `timeout-N` gives a cell N seconds instead of --nbval-cell-timeout; a dead kernel
   is noticed within a second; after either the rest of the notebook is not run;
+- a notebook that takes more than NOTEBOOK_LIMIT_SECONDS in all turns the run red;
 - a closing summary counts notebooks, cells compared, executed only and skipped,
   and `gpu` cells by the device that they really used.
 """
@@ -34,6 +35,8 @@ import pytest
 collect_ignore = ["text"]  # jupytext twins: they look like modules with doctests
 
 OUTPUT_WAIT_SECONDS = 60
+# A lesson promises 90 s (some 180 s) on an idle machine; two share this one.
+NOTEBOOK_LIMIT_SECONDS = 360
 CUDA_QUESTIONS = {"is_available", "device_count"}  # they answer on every machine
 WIDGET = "application/vnd.jupyter.widget-view+json"
 SILENT_MARKS = {"nbval-skip", "nbval-raises-exception", "raises-exception"}
@@ -287,15 +290,37 @@ def peak_cuda_bytes(kernel, reset=False):
 # Summary ----------------------------------------------------------------------
 
 
-def pytest_terminal_summary(terminalreporter):
-    """Say what the run of the notebooks was worth."""
-    cells = [
+def cell_reports(terminalreporter):
+    """Give (facts, report) of every cell that was run or skipped."""
+    return [
         (dict(report.user_properties)["cell"], report)
         for reports in terminalreporter.stats.values()
         for report in reports
         if "cell" in dict(getattr(report, "user_properties", []))
         if report.when == "call" or report.outcome != "passed"
     ]
+
+
+def too_slow(terminalreporter):
+    """Give {notebook: seconds} of those that took longer than a notebook may."""
+    limit = float(os.environ.get("NOTEBOOK_LIMIT_SECONDS", NOTEBOOK_LIMIT_SECONDS))
+    seconds = Counter()
+    for facts, report in cell_reports(terminalreporter):
+        seconds[facts["notebook"]] += report.duration
+    return {name: taken for name, taken in seconds.items() if taken > limit}
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    """Turn the run red if a notebook as a whole took too long."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus == 0 and reporter and too_slow(reporter):
+        session.exitstatus = 1
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say what the run of the notebooks was worth."""
+    cells = cell_reports(terminalreporter)
     if not cells:
         return
     results = Counter(
@@ -312,6 +337,8 @@ def pytest_terminal_summary(terminalreporter):
     )
     for reason, number in sorted(skips.items()):
         terminalreporter.write_line(f"skipped {number}: {reason}")
+    for name, seconds in too_slow(terminalreporter).items():
+        terminalreporter.write_line(f"TOO SLOW: {name} took {seconds:.0f} s in all")
     listed = ", ".join(f"{number} {name}" for name, number in sorted(devices.items()))
     terminalreporter.write_line(f"gpu cells by device: {listed or 'none'}")
     if os.environ.get("REQUIRE_CUDA") == "1":

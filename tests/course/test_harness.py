@@ -182,6 +182,13 @@ def test_sound_cells_pass_and_missing_needs_are_skipped_with_a_reason(run):
     assert "gpu cells by device: 1 cpu, 1 skipped" in result.stdout
 
 
+def test_a_notebook_that_takes_too_long_as_a_whole_turns_the_run_red(run):
+    result = run("sound", NOTEBOOK_LIMIT_SECONDS="0.001")
+    assert result.returncode == 1
+    assert "0 failed" in result.stdout
+    assert "TOO SLOW: sound.ipynb took" in result.stdout
+
+
 def test_a_run_that_must_not_skip_fails_instead(run):
     result = run("tagged", "sound", CI="1", REQUIRE_CUDA="1")
     assert "4 cells compared, 1 executed only, 0 skipped, 4 failed" in result.stdout
