@@ -4,6 +4,7 @@ A module imports only from modules above it. Nothing is re-exported here: write
 `from course_lib.softmax import softmax`.
 
     hardware  device, dtype, threads, time, memory: all that touches the machine
+    modes  training and evaluation mode, switched and put back
     softmax  scores become a choice: softmax, log_softmax, cross_entropy
     linear  the linear layer, laid out for one token at a time
     masks  who may read whom: causal, padding and window masks; True = may read

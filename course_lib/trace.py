@@ -12,6 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from course_lib.attention import attention_scores
 from course_lib.decoder import Decoder
 from course_lib.masks import causal_mask
+from course_lib.modes import mode
 from course_lib.sampling import Sampler
 from course_lib.training import IGNORED
 
@@ -105,17 +106,12 @@ class Trace:
         trace = cls(asdict(model.config), _tree(model), ids, [], masked=masked)
         trace.n_memory = 0 if memory is None else memory.shape[1]
         runner = _Runner(trace, model if masked else _unmasked(model), memory)
-        was_training = model.training
-        model.eval()
-        try:
-            with torch.no_grad():
-                if targets is not None:
-                    runner.train(torch.as_tensor(targets))
-                else:
-                    sampler = Sampler(temperature=0) if sampler is None else sampler
-                    runner.write(max_new_tokens, sampler, eos_id, use_cache and masked)
-        finally:
-            model.train(was_training)
+        with mode(model, training=False), torch.no_grad():
+            if targets is not None:
+                runner.train(torch.as_tensor(targets))
+            else:
+                sampler = Sampler(temperature=0) if sampler is None else sampler
+                runner.write(max_new_tokens, sampler, eos_id, use_cache and masked)
         trace.strings = [text(i) for i in trace.tokens]
         return trace
 

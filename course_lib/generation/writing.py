@@ -1,12 +1,12 @@
 """The loop that writes: feed the model its own choices, one id at a time."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 
 from course_lib.kv_cache import KeyValueCache
+from course_lib.modes import mode
 from course_lib.sampling import Sampler
 
 
@@ -275,7 +275,8 @@ def _pad(
 @torch.inference_mode()
 def last_logits(decoder, tokens, lengths, cache, memory, memory_lengths) -> Tensor:
     """Score the token after the last real one of each row: (batch, vocab)."""
-    with evaluating(decoder):
+    # Around each call and not around a stream, whose consumer may train in between.
+    with mode(decoder, training=False):
         logits = decoder(
             tokens,
             memory,
@@ -285,17 +286,3 @@ def last_logits(decoder, tokens, lengths, cache, memory, memory_lengths) -> Tens
             only_last=True,
         )
     return logits[:, 0]
-
-
-@contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch dropout off, which would make the model disagree with itself, then back."""
-    # Around each call and not around a stream, whose consumer may train in between.
-    training = [part for part in model.modules() if part.training]
-    try:
-        if training:
-            model.eval()
-        yield
-    finally:
-        for part in training:
-            part.training = True

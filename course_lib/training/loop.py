@@ -8,8 +8,9 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from course_lib.modes import mode
 from course_lib.training.checkpoint import resume, save
-from course_lib.training.loss import IGNORED, Batch, call, loss_and_count, mode
+from course_lib.training.loss import IGNORED, Batch, call, loss_and_count
 
 
 def learning_rate_at(

@@ -1,12 +1,14 @@
 """Targets one place apart from inputs, and the loss per real token."""
 
-import contextlib
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from course_lib.modes import mode
 
 IGNORED = -100
 
@@ -188,7 +190,10 @@ def perplexity(model: nn.Module, batches: Iterable[Batch]) -> float:
     5.0
     """
     total, count = 0.0, 0
-    with mode(model, training=False):
+    evaluating = (
+        mode(model, training=False) if isinstance(model, nn.Module) else nullcontext()
+    )
+    with evaluating:
         for inputs, targets in batches:
             loss, real = loss_and_count(call(model, inputs), targets, IGNORED, 0.0)
             total, count = total + loss.item(), count + int(real)
@@ -209,20 +214,6 @@ def call(model: nn.Module, inputs: Tensor | tuple) -> Tensor:
             x.to(parameter.device) if isinstance(x, Tensor) else x for x in inputs
         )
     return model(*inputs)
-
-
-@contextlib.contextmanager
-def mode(model: nn.Module, training: bool):
-    """Switch a module to train or eval mode, and each of its parts back afterwards."""
-    parts = list(model.modules()) if isinstance(model, nn.Module) else []
-    before = [part.training for part in parts]
-    try:
-        if parts:
-            model.train(training)
-        yield
-    finally:
-        for part, was_training in zip(parts, before, strict=True):
-            part.training = was_training
 
 
 def _check_ids(name: str, ids: Tensor) -> None:

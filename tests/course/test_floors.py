@@ -10,7 +10,7 @@ import pytest
 LIBRARY = Path(__file__).parents[2] / "course_lib"
 # The order of the lessons, from the ground up; a package counts as one module.
 FLOORS = """
-hardware softmax linear masks kv_cache attention positions feed_forward norms block
+hardware modes softmax linear masks kv_cache attention positions feed_forward norms block
 config embedding initial decoder encoder sampling generation training tokens
 pretrained trace figures
 """.split()
