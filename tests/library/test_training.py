@@ -194,28 +194,26 @@ def test_a_small_model_learns_to_count():
     assert sum(losses[-10:]) / 10 < 0.7
 
 
-def test_the_first_update_is_that_of_plain_adamw():
+def test_updates_are_those_of_plain_adamw():
     model, reference = decoder(), decoder()
     inputs, targets = batch_at(0)
-    train(
-        model,
-        [(inputs, targets)],
-        1,
-        learning_rate=0.01,
-        clip_norm=None,
-        weight_decay=0.3,
-    )
+    batch = (inputs, targets)
+    train(model, [batch], 3, learning_rate=0.01, clip_norm=None, weight_decay=0.3)
     matrices = [p for p in reference.parameters() if p.ndim >= 2]
     vectors = [p for p in reference.parameters() if p.ndim < 2]
     groups = [
         {"params": matrices, "weight_decay": 0.3},
         {"params": vectors, "weight_decay": 0.0},
     ]
-    optimiser = torch.optim.AdamW(groups, lr=0.01, betas=(0.9, 0.95))
-    F.cross_entropy(reference(inputs).flatten(0, 1), targets.flatten()).backward()
-    optimiser.step()
+    optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.95))
+    for rate in (0.01, 0.0055, 0.001):  # a half cosine from the peak to a tenth of it
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        optimiser.zero_grad()
+        F.cross_entropy(reference(inputs).flatten(0, 1), targets.flatten()).backward()
+        optimiser.step()
     for ours, theirs in zip(model.parameters(), reference.parameters(), strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-5)
+        torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=1e-4)
 
 
 def test_cutting_a_batch_into_unequal_micro_batches_changes_nothing():
