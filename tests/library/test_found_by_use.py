@@ -267,3 +267,18 @@ def test_a_trace_takes_both_halves_of_a_translator():
     memory = model.encoder(torch.tensor([[1, 2, 3]]))
     trace = Trace.record(model, [1], memory.detach(), max_new_tokens=2)
     assert trace.tokens[1:] == generate(model, [1], 2, memory=memory.detach())
+
+
+def test_writing_keeps_no_graph_alive():
+    """kv-graph-retained."""
+    model = decoder()
+    cache = model.new_cache(kind="append")
+    generate(model, [1, 2], 3, cache=cache)
+    assert not any(tensor.requires_grad for pair in cache._kept for tensor in pair)
+
+
+def test_reported_losses_hold_no_graph():
+    """loss-accumulates-graph."""
+    batch = inputs_and_targets(torch.tensor([[1, 2, 3]]))
+    assert all(type(loss) is float for loss in train(decoder(), [batch, batch], 2))
+    assert type(perplexity(decoder(), [batch])) is float
