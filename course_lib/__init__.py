@@ -4,6 +4,7 @@ A module imports only from modules above it. Nothing is re-exported here: write
 `from course_lib.softmax import softmax`.
 
     hardware  device, dtype, threads, time, memory: all that touches the machine
+    progress  what the learner has done: one file on their computer
     modes  training and evaluation mode, switched and put back
     softmax  scores become a choice: softmax, log_softmax, cross_entropy
     linear  the linear layer, laid out for one token at a time
@@ -26,4 +27,5 @@ A module imports only from modules above it. Nothing is re-exported here: write
     pretrained  real weights: fetched, verified, loaded
     trace  everything a picture needs, from the real forward pass
     figures  pictures with alt text
+    quiz  questions as data, a widget that asks them, plain text without one
 """

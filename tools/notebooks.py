@@ -82,13 +82,18 @@ def normalise(notebook: NotebookNode, name: str) -> NotebookNode:
 
 
 def normal_outputs(outputs: list[NotebookNode], count: int | None) -> list:
-    """Drop live widgets, join pieces of one stream, number the results."""
+    """Keep what shows without a kernel, join pieces of one stream, number results.
+
+    A live widget is dropped; what it offers as html for pages without a kernel stays.
+    """
     kept = []
     for output in outputs:
         output = nbformat.from_dict(dict(output))
         if output.output_type in ("display_data", "execute_result"):
             if WIDGET_VIEW in output.data:
-                continue
+                if "text/html" not in output.data:
+                    continue
+                del output.data[WIDGET_VIEW]
             if output.output_type == "execute_result":
                 output.execution_count = count
         same_stream = (

@@ -491,41 +491,12 @@ if load_model():
 # %% [markdown]
 # ## Quiz
 #
-# **1.** A prompt of 12 tokens passes through SmolLM2 once. What shape do the logits have?
-#
-# - (a) (1, 49152)
-# - (b) (1, 12, 49152)
-# - (c) (1, 12, 576)
-# - (d) (1, 13)
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: that is what writing *uses*, the last position; the pass scores all of them. **(b) Yes:** batch, position, vocab. (c) No: this is the residual stream, before the head. (d) No: appending a token is done by the loop, not by the decoder.
-# </details>
-#
-# **2.** Why is half of the attention picture hatched?
-#
-# - (a) Those weights were too small to print.
-# - (b) Those keys come later than the query.
-# - (c) That head has learned to ignore them.
-# - (d) Those tokens are only filled in by training.
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: small weights are printed, as 0.00; hatched ones are exactly 0. **(b) Yes:** the causal mask hides the future. (c) No: the mask is a rule, the same for all heads, and not learned. (d) No: the whole sentence was there; it was hidden on purpose.
-# </details>
-#
-# **3.** The model gives *Istanbul* a probability of about 0.7. What does that number say?
-#
-# - (a) Of the texts it was trained on, 0.7 say so.
-# - (b) Of answers with this number, 0.7 are right.
-# - (c) Of the weight in attention, 0.7 goes to that token.
-# - (d) Of all that may come next, it puts 0.7 on that token.
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: the model keeps no count of texts. (b) No: that holds only for a calibrated model, and must be measured (lesson 01). (c) No: attention weights are spread over tokens that were read. **(d) Yes:** softmax spreads a probability of 1 over the vocabulary, given the text so far.
-# </details>
+# Choose, then read the reason. Where no kernel runs, the reasons are folded below each question.
+
+# %%
+from course_lib.quiz import show_quiz
+
+show_quiz("start")
 
 # %% [markdown]
 # ## Further reading

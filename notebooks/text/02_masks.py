@@ -691,53 +691,12 @@ else:
 # %% [markdown]
 # ## Quiz
 #
-# **1.** What is the causal mask for?
-#
-# - (a) It keeps padding out of the sums.
-# - (b) It keeps a position from reading later ones.
-# - (c) It keeps scores small enough for softmax.
-# - (d) It keeps the decoder from repeating itself.
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: padding stands for nothing, whether early or late; another condition hides it. **(b) Yes:** else the answer stands among the inputs, and training teaches nothing. (c) No: a division does that, which lesson 03 explains. (d) No: a masked model may well loop (lesson 09).
-# </details>
-#
-# **2.** Row $t$ of a causal mask, counted from 0. What may the prediction of token $t + 1$ depend on?
-#
-# - (a) on tokens 0 to $t - 1$
-# - (b) on tokens 0 to $t$
-# - (c) on tokens 0 to $t + 1$
-# - (d) on token $t$ alone
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: row $t$ with its diagonal hidden; then row 0 would read nothing. **(b) Yes:** row $t$ reads itself and all before, and predicts the next. (c) No: then the answer would be read off. (d) No: that is a window of 1.
-# </details>
-#
-# **3.** Which value hides a score?
-#
-# - (a) 0, since the weight should be 0
-# - (b) −1, since it is below 0
-# - (c) minus infinity, since exp of it is 0
-# - (d) 1, since True is 1
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: the weight should be 0, but softmax of a score of 0 is not. (b) No: true scores may be lower, and then −1 wins. **(c) Yes:** its exponential is exactly 0, in every precision. (d) No: that confuses the mask with the scores; 1 is a good score.
-# </details>
-#
-# **4.** A cache holds 6 keys and 3 tokens arrive. Which keys may the first of them read?
-#
-# - (a) key 0
-# - (b) keys 0 to 5
-# - (c) keys 0 to 6
-# - (d) keys 0 to 8
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: that is a triangle anchored at the top left. (b) No: its own key has been added and may be read. **(c) Yes:** it stands at position 6 and reads itself. (d) No: 7 and 8 come after it, though they arrive in the same call.
-# </details>
+# Choose, then read the reason. Where no kernel runs, the reasons are folded below each question.
+
+# %%
+from course_lib.quiz import show_quiz
+
+show_quiz("masks")
 
 # %% [markdown]
 # ## Further reading

@@ -924,53 +924,12 @@ print(replies.get(fault, "no: try each mystery part with the right other one"))
 # %% [markdown]
 # ## Quiz
 #
-# **1.** d_model is 64, with 4 heads. By what are the scores divided?
-#
-# - (a) by 2
-# - (b) by 4
-# - (c) by 8
-# - (d) by 16
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: the root of the number of heads. **(b) Yes:** a score sums d_head = 64 / 4 = 16 products; the root of 16 is 4. (c) No: the root of d_model; no score sums over all of it. (d) No: d_head itself; the spread grows like its root.
-# </details>
-#
-# **2.** You go from 8 to 16 heads at the same d_model. What grows?
-#
-# - (a) the parameters of the projections
-# - (b) the width of the outputs
-# - (c) the number of attention weights
-# - (d) the sum of the weights in a row
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: the same matrices, cut into more slices. (b) No: twice the slices, each half as wide. **(c) Yes:** each head has its own table of queries by keys. (d) No: it is 1 in each head, however many there are.
-# </details>
-#
-# **3.** A text becomes three times as long. What happens with a fused kernel?
-#
-# - (a) memory × 3, time × 3
-# - (b) memory × 3, time × 9
-# - (c) memory × 9, time × 9
-# - (d) memory × 9, time × 3
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: it saves tables, not comparisons. **(b) Yes:** what it keeps grows like the length, and still each query meets each key. (c) No: that is the formula, which keeps the tables. (d) No: the wrong way round.
-# </details>
-#
-# **4.** Shapes and mask are right, but changing the last token moves the first output. With one head the fault is gone. Where do you look first?
-#
-# - (a) the root in the scores
-# - (b) the axis of the softmax
-# - (c) the output projection
-# - (d) the cut into heads
-#
-# <details><summary>Reasons</summary>
-#
-# (a) No: a wrong scale makes weights flat or sharp; it carries nothing between positions. (b) No: that leaks too, but with one head as well. (c) No: it works on each position alone. **(d) Yes:** `view` without `transpose` mixes positions; with one head there is nothing to cut.
-# </details>
+# Choose, then read the reason. Where no kernel runs, the reasons are folded below each question.
+
+# %%
+from course_lib.quiz import show_quiz
+
+show_quiz("attention")
 
 # %% [markdown]
 # ## Further reading

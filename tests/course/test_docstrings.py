@@ -26,6 +26,8 @@ def public_names(package):
 def public_definitions():
     """Yield (id, node) of each function and class that a lesson may import."""
     for path in sorted(LIBRARY.rglob("*.py")):
+        if path == LIBRARY / "__main__.py":
+            continue  # a command, not a module
         offered = None if path.parent == LIBRARY else public_names(path.parent)
         for node in ast.parse(path.read_text()).body:
             if not isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -10,9 +10,9 @@ import pytest
 LIBRARY = Path(__file__).parents[2] / "course_lib"
 # The order of the lessons, from the ground up; a package counts as one module.
 FLOORS = """
-hardware modes softmax linear masks kv_cache attention positions feed_forward norms block
+hardware progress modes softmax linear masks kv_cache attention positions feed_forward norms block
 config embedding initial decoder encoder sampling generation training tokens
-pretrained trace figures
+pretrained trace figures quiz
 """.split()
 
 
@@ -20,7 +20,7 @@ def modules():
     return sorted(
         path.stem if path.is_file() else path.name
         for path in LIBRARY.iterdir()
-        if (path.suffix == ".py" and path.stem != "__init__")
+        if (path.suffix == ".py" and path.stem[0] != "_")
         or (path / "__init__.py").exists()
     )
 

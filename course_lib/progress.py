@@ -1,0 +1,161 @@
+"""What a learner has done so far: one JSON file on their own computer."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+
+class ProgressError(Exception):
+    """The progress file cannot be read or written; the message says how to mend it.
+
+    Lesson: notebooks/00_start.ipynb
+    """
+
+
+def progress_path(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the file that progress is kept in; it need not exist yet.
+
+    Args:
+        environ: environment variables; None takes those of this process.
+            COURSE_PROGRESS names the file itself and wins over the platform's place.
+
+    Source: XDG Base Directory Specification 0.8; the Windows and macOS equivalents.
+    Lesson: notebooks/00_start.ipynb
+
+    >>> progress_path({"COURSE_PROGRESS": "/data/mine.json"}).name
+    'mine.json'
+    >>> progress_path({}).parent.name
+    'decoder-course'
+    """
+    environ = os.environ if environ is None else environ
+    if chosen := environ.get("COURSE_PROGRESS"):
+        return Path(chosen).expanduser().absolute()
+    if sys.platform == "win32":
+        base = environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "decoder-course" / "progress.json"
+
+
+def read_progress(path: Path | None = None) -> dict[str, Any]:
+    """Read what was done: {"quiz": {lesson: {question: answers}}}.
+
+    Args:
+        path: the file; None takes progress_path().
+
+    Returns:
+        For each question that was answered: "first" and "last" (the letters chosen),
+        "first_right" and "right" (of the last answer), "tries" and "when" (ISO 8601,
+        UTC). Empty where there is no file.
+
+    Raises:
+        ProgressError: the file is damaged or may not be read.
+
+    Lesson: notebooks/00_start.ipynb
+
+    >>> read_progress(Path("no such file"))
+    {'quiz': {}}
+    """
+    path = path or progress_path()
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {"quiz": {}}
+    except OSError as error:
+        raise ProgressError(
+            f"The progress file {path} cannot be read ({error.strerror}). Give yourself "
+            "the right to read it, or set COURSE_PROGRESS to a file of your own."
+        ) from error
+    except ValueError:
+        found = None
+    if not _is_progress(found):
+        raise ProgressError(
+            f"The progress file {path} is damaged. Nothing was changed: move it away, "
+            "and a new one begins with your next answer."
+        )
+    return {"quiz": {}} | found
+
+
+def _is_progress(found: object) -> bool:
+    """Tell whether this has the form that read_progress promises."""
+    if not isinstance(found, dict):
+        return False
+    lessons = found.get("quiz", {})
+    if not isinstance(lessons, dict):
+        return False
+    names = {"first", "last", "first_right", "right", "tries", "when"}
+    return all(
+        isinstance(questions, dict)
+        and all(isinstance(a, dict) and names <= set(a) for a in questions.values())
+        for questions in lessons.values()
+    )
+
+
+def note_answer(
+    lesson: str,
+    question: str,
+    chosen: Sequence[str],
+    right: bool,
+    path: Path | None = None,
+) -> dict[str, Any]:
+    """Write down one answer to a quiz question; several notebooks may do so at once.
+
+    Args:
+        lesson: its word, as in "softmax".
+        question: its id.
+        chosen: letters of the choices.
+        right: whether exactly the right ones were chosen.
+        path: the file; None takes progress_path().
+
+    Returns:
+        The question's answers, as in read_progress.
+
+    Raises:
+        ProgressError: the file is damaged, or its folder may not be written.
+
+    Lesson: notebooks/00_start.ipynb
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "progress.json"
+    >>> _ = note_answer("masks", "purpose", ["a"], False, file)
+    >>> note_answer("masks", "purpose", ["b"], True, file)["tries"]
+    2
+    """
+    path = path or progress_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_suffix(".lock"), timeout=10):
+            progress = read_progress(path)
+            questions = progress["quiz"].setdefault(lesson, {})
+            former = questions.get(question, {})
+            questions[question] = {
+                "first": former.get("first", list(chosen)),
+                "first_right": former.get("first_right", right),
+                "last": list(chosen),
+                "right": right,
+                "tries": former.get("tries", 0) + 1,
+                "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            _replace(path, json.dumps(progress, indent=1, ensure_ascii=False) + "\n")
+    except OSError as error:  # a lock that is not given in time is one too
+        raise ProgressError(
+            f"The progress file {path} cannot be written ({error.strerror or error}). "
+            "Set COURSE_PROGRESS to a file of your own."
+        ) from error
+    return questions[question]
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write the whole file or leave the old one: a crash keeps what was there."""
+    draft = path.with_suffix(".new")
+    draft.write_text(text, encoding="utf-8")
+    os.replace(draft, path)

@@ -1,0 +1,106 @@
+"""The quiz in JupyterLab: it asks, it is noted, and a stored page does without it."""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_lib.quiz import load_questions
+
+pytest.importorskip("selenium", reason="needs selenium: pip install -e '.[browser]'")
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+SOURCE = 'from course_lib.quiz import show_quiz\n\nshow_quiz("masks")'
+ROOT = Path(__file__).parents[2]
+
+
+def until(browser, ready):
+    return WebDriverWait(browser, 30, poll_frequency=0.05).until(lambda _: ready())
+
+
+def find(browser, selector):
+    return until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, selector))
+
+
+@pytest.mark.slow
+def test_an_answer_in_jupyterlab_reaches_the_progress_file(browser, lab):
+    v4 = nbformat.v4
+    cells = [v4.new_code_cell(SOURCE), v4.new_markdown_cell("the end")]
+    lab.run(browser, v4.new_notebook(cells=cells))
+    fieldsets = find(browser, ".quiz fieldset")
+    questions = load_questions("masks")
+    assert len(fieldsets) == len(questions)
+    n_cells = len(browser.find_elements(By.CSS_SELECTOR, ".jp-Cell"))
+
+    key = "abcd".index(questions[0].key)
+    boxes = fieldsets[0].find_elements(By.TAG_NAME, "input")
+    wrong = next(i for i in range(4) if i != key)
+    for place, note in ((wrong, "0 of 5 right, 0"), (key, "1 of 5 right, 0")):
+        boxes[place].click()
+        boxes[place].send_keys("x")  # would cut the cell, if it reached JupyterLab
+        fieldsets[0].find_element(By.TAG_NAME, "button").click()
+        says = browser.find_element(By.CSS_SELECTOR, ".quiz-note")
+        until(browser, lambda says=says, note=note: note in says.text)
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".jp-Cell")) == n_cells
+    noted = json.loads(lab.progress.read_text())["quiz"]["masks"][questions[0].id]
+    assert noted["tries"] == 2
+    assert (noted["first_right"], noted["right"]) == (False, True)
+
+
+@pytest.mark.slow
+def test_the_quiz_asks_nothing_of_the_network(browser, lab):
+    browser.get_log("performance")
+    v4 = nbformat.v4
+    lab.run(browser, v4.new_notebook(cells=[v4.new_code_cell(SOURCE)]))
+    find(browser, ".quiz fieldset")
+    messages = [
+        json.loads(line["message"])["message"]
+        for line in browser.get_log("performance")
+    ]
+    urls = [
+        m["params"]["request"]["url"]
+        for m in messages
+        if m["method"] == "Network.requestWillBeSent"
+    ]
+    own = (lab.url, "data:", "blob:", "chrome")
+    assert urls
+    assert [url for url in urls if not url.startswith(own)] == []
+
+
+@pytest.fixture(scope="module")
+def stored_quiz():
+    """Give a notebook that holds only a lesson's quiz, as it is stored."""
+    lesson = nbformat.read(ROOT / "notebooks" / "02_masks.ipynb", as_version=4)
+    is_quiz = [c for c in lesson.cells if c.cell_type == "code" and SOURCE in c.source]
+    lesson.cells = is_quiz
+    return lesson
+
+
+@pytest.mark.slow
+def test_a_stored_lesson_shows_the_questions_before_anything_runs(
+    browser, lab, stored_quiz
+):
+    nbformat.write(stored_quiz, lab.folder / "stored.ipynb")
+    browser.get(f"{lab.url}lab/tree/stored.ipynb?reset")
+    details = find(browser, ".jp-OutputArea details")
+    questions = load_questions("masks")
+    assert len(details) == len(questions)
+    reason = questions[0].choices[0].reason
+    assert reason not in details[0].text
+    details[0].find_element(By.TAG_NAME, "summary").click()
+    until(browser, lambda: reason in details[0].text)
+
+
+@pytest.mark.slow
+def test_an_exported_page_shows_the_questions_too(browser, stored_quiz, tmp_path):
+    from nbconvert import HTMLExporter
+
+    page, _ = HTMLExporter().from_notebook_node(stored_quiz)
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    browser.get((tmp_path / "page.html").as_uri())
+    details = find(browser, "main details")
+    assert len(details) == len(load_questions("masks"))
+    questions = browser.find_element(By.TAG_NAME, "main").text
+    assert all(question.text in questions for question in load_questions("masks"))
