@@ -2,6 +2,7 @@
 // Python hears of each answer through the trait `answer` and replies in `note`.
 
 const LETTERS = "abcdefgh";
+const PATIENCE_MS = 4000; // a kernel that is alive and idle replies within a few ms
 
 function element(tag, properties = {}, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
@@ -84,11 +85,15 @@ function asked(question, number, group, tell) {
 }
 
 function render({ model, el }) {
-  let number = 0;
+  let number = model.get("noted"); // another view may have asked before
   const tell = (question, chosen) => {
     number += 1; // the same answer twice is two tries
+    const mine = number;
     model.set("answer", { question, chosen, number });
     model.save_changes();
+    setTimeout(() => {
+      if (model.get("noted") < mine) show("Not noted: no kernel answers.");
+    }, PATIENCE_MS);
   };
   const root = element("div", { className: "quiz" });
   const group = `quiz-${Math.random().toString(36).slice(2)}`; // two views do not share radios
@@ -97,16 +102,17 @@ function render({ model, el }) {
   );
   const note = element("p", { className: "quiz-note" });
   note.setAttribute("role", "status");
-  const show = () => note.replaceChildren(model.get("note"));
-  show();
-  model.on("change:note", show);
+  const show = (text) => note.replaceChildren(text);
+  const showNote = () => show(model.get("note"));
+  showNote();
+  model.on("change:note change:noted", showNote);
   root.append(note);
   // In a notebook, keys such as x and the arrows are also commands on cells.
   root.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" && event.key !== "Tab") event.stopPropagation();
   });
   el.append(root);
-  return () => model.off("change:note", show);
+  return () => model.off("change:note change:noted", showNote);
 }
 
 export default { render };

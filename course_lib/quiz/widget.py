@@ -35,6 +35,7 @@ class Quiz(anywidget.AnyWidget):
     questions = traitlets.List().tag(sync=True)
     answer = traitlets.Dict().tag(sync=True)  # question: id, chosen: letters, number
     note = traitlets.Unicode().tag(sync=True)
+    noted = traitlets.Int().tag(sync=True)  # the number of the last answer heard
 
     def __init__(self, lesson: str):
         self.lesson, self._loaded = lesson, load_questions(lesson)
@@ -55,6 +56,7 @@ class Quiz(anywidget.AnyWidget):
             self.note = f"Not noted. {error}"
         else:
             self.note = earlier(self.lesson, self._loaded)
+        self.noted = int(change["new"].get("number", 0))
 
     def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
         """Give the widget, and for pages without a kernel the same as html and text."""

@@ -50,6 +50,26 @@ def test_an_answer_in_jupyterlab_reaches_the_progress_file(browser, lab):
 
 
 @pytest.mark.slow
+def test_the_quiz_goes_on_when_the_kernel_is_gone(browser, lab):
+    lab.run(
+        browser, nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SOURCE)])
+    )
+    find(browser, ".quiz fieldset")
+    browser.execute_async_script(
+        "const done = arguments[0];"
+        "const panel = window.jupyterapp.shell.currentWidget;"
+        "panel.sessionContext.shutdown().then(() => setTimeout(done, 500));"
+    )
+    (fieldset, *_) = find(browser, ".quiz fieldset")
+    question = load_questions("masks")[0]
+    fieldset.find_elements(By.TAG_NAME, "input")["abcd".index(question.key)].click()
+    fieldset.find_element(By.TAG_NAME, "button").click()
+    until(browser, lambda: "Right." in fieldset.text)
+    note = browser.find_element(By.CSS_SELECTOR, ".quiz-note")
+    until(browser, lambda: note.text == "Not noted: no kernel answers.")
+
+
+@pytest.mark.slow
 def test_the_quiz_asks_nothing_of_the_network(browser, lab):
     browser.get_log("performance")
     v4 = nbformat.v4

@@ -30,8 +30,10 @@ window.model = {{
     for (const hear of heard["change:" + name] ?? []) hear();
   }},
   save_changes() {{ window.sent.push(values.answer); }},
-  on(name, hear) {{ (heard[name] ??= []).push(hear); }},
-  off(name, hear) {{ heard[name] = heard[name].filter((other) => other !== hear); }},
+  on(names, hear) {{ for (const name of names.split(" ")) (heard[name] ??= []).push(hear); }},
+  off(names, hear) {{
+    for (const name of names.split(" ")) heard[name] = heard[name].filter((h) => h !== hear);
+  }},
 }};
 window.heard = heard;
 addEventListener("keydown", (event) => window.keys.push(event.key));
@@ -50,7 +52,7 @@ def open_quiz(browser, tmp_path):
     """Open the quiz of a lesson in a page with a stub of the widget's model."""
 
     def opened(questions, theme="", note=""):
-        values = {"questions": [asdict(q) for q in questions], "note": note}
+        values = {"questions": [asdict(q) for q in questions], "note": note, "noted": 0}
         script = base64.b64encode((HERE / "widget.js").read_bytes()).decode()
         css = (HERE / "widget.css").read_text()
         page = STUB.format(
@@ -209,6 +211,8 @@ def test_what_python_notes_is_shown_and_spoken(browser, open_quiz):
     note = browser.find_element(By.CSS_SELECTOR, ".quiz-note")
     assert note.get_attribute("role") == "status"
     browser.execute_script("window.model.set('note', 'Your progress: 1 of 1 right')")
+    assert note.text == "Your progress: 1 of 1 right"
+    browser.execute_script("window.model.set('noted', 1)")
     assert note.text == "Your progress: 1 of 1 right"
     browser.execute_script("window.clean()")
     assert browser.execute_script("return window.heard['change:note']") == []

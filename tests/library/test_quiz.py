@@ -186,6 +186,7 @@ def test_an_answer_is_judged_noted_and_told(file):
         "number": 3,
     }
     assert widget.note == "Your progress: 2 of 5 right, 1 at the first try."
+    assert widget.noted == 3
     assert read_progress(file)["quiz"]["masks"][questions[0].id]["first"] == [wrong]
     assert Quiz("masks").note == widget.note
 
@@ -214,6 +215,7 @@ def test_a_file_that_cannot_be_written_is_told_and_the_quiz_goes_on(file):
     assert "damaged" in widget.note
     widget.answer = {"question": "purpose", "chosen": "b", "number": 1}
     assert widget.note.startswith("Not noted.")
+    assert widget.noted == 1
     assert file.read_text() == "damaged"
 
 
