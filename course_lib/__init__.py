@@ -6,7 +6,7 @@ A module imports only from modules above it. Nothing is re-exported here: write
     hardware  device, dtype, threads, time, memory: all that touches the machine
     progress  what the learner has done: one file on their computer
     modes  training and evaluation mode, switched and put back
-    softmax  scores become a choice: softmax, log_softmax, cross_entropy
+    softmax  scores become a choice: probabilities, a loss, and whether they are true
     linear  the linear layer, laid out for one token at a time
     masks  who may read whom: causal, padding and window masks; True = may read
     kv_cache  keys and values of past positions, held by the caller

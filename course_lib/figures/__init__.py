@@ -8,6 +8,7 @@ hidden cells are hatched. The paper is white in light and dark themes.
 from course_lib.figures.curves import draw_curves
 from course_lib.figures.plan import count
 from course_lib.figures.reading import draw_reading
+from course_lib.figures.reliability import draw_reliability
 from course_lib.figures.show import figure_html, new_figure, png_bytes, show_figure
 from course_lib.figures.stack import draw_stack
 from course_lib.figures.step import draw_step
@@ -25,6 +26,7 @@ __all__ = [
     "draw_masks",
     "draw_probabilities",
     "draw_reading",
+    "draw_reliability",
     "draw_stack",
     "draw_step",
     "draw_weights",

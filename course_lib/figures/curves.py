@@ -7,15 +7,27 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.figures.show import BLUE, GREEN, ORANGE, PURPLE, STYLE, new_figure
+from course_lib.figures.show import (
+    BLUE,
+    GREEN,
+    INK,
+    ORANGE,
+    PURPLE,
+    STYLE,
+    new_figure,
+)
 
+VERMILION = "#D55E00"  # Okabe and Ito's, as the others
 # One row a curve: told apart by marker and dashes as well as by colour.
 LOOKS = (
     {"color": BLUE, "marker": "o", "linestyle": "-"},
     {"color": ORANGE, "marker": "s", "linestyle": "--"},
     {"color": GREEN, "marker": "^", "linestyle": ":"},
     {"color": PURPLE, "marker": "D", "linestyle": "-."},
+    {"color": VERMILION, "marker": "v", "linestyle": (0, (6, 1, 1, 1, 1, 1))},
+    {"color": INK, "marker": "X", "linestyle": (0, (9, 3))},
 )
+MOST_IN_THE_AXES = 4  # with more curves the legend stands beside them
 
 
 def draw_curves(
@@ -39,7 +51,7 @@ def draw_curves(
         The figure, to be shown with `show_figure`.
 
     Raises:
-        ValueError: no curve or more than four, or a curve does not fit x.
+        ValueError: no curve or more than six, or a curve does not fit x.
 
     Lesson: notebooks/03_attention.ipynb
 
@@ -63,7 +75,10 @@ def draw_curves(
         axes.grid(axis="y", color="#DDDDDD")
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False)
+        if len(curves) > MOST_IN_THE_AXES:
+            fig.legend(frameon=False, loc="outside right center")
+        else:
+            axes.legend(frameon=False)
     return fig
 
 

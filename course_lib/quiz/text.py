@@ -43,7 +43,8 @@ def html_text(questions: Sequence[Question]) -> str:
     """
     parts = []
     for number, question in enumerate(questions, start=1):
-        parts.append(f"<p><strong>{number}.</strong> {_marked(question.text)}</p>")
+        asked = f"<strong>{number}.</strong> {_marked(question.text)}"
+        parts.append(f'<p style="margin-top: 1.2em">{asked}</p>')
         choices = [f"({a}) {_marked(c.text)}" for a, c in _lettered(question)]
         parts.append(_list(choices))
         reasons = [

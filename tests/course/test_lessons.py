@@ -15,8 +15,13 @@ LIBRARY = ROOT / "course_lib"
 # What a lesson may define under the library's names: its own modules' names only.
 OWNED = {
     "00_start": [],
+    "01_softmax": ["softmax"],
     "02_masks": ["masks"],
     "03_attention": ["attention"],
+    "04_positions": ["positions"],
+    "05_cross_attention": [],
+    "06_feed_forward": ["feed_forward"],
+    "07_block": ["norms", "block"],
 }
 TEXTS = {path.stem: path for path in sorted((ROOT / "notebooks" / "text").glob("*.py"))}
 
@@ -108,6 +113,49 @@ def test_a_lessons_parameters_are_a_prefix_of_the_librarys(name):
 # -- planted faults -------------------------------------------------------------------
 
 FAULTS = [
+    (
+        "01_softmax",
+        "softmax/probabilities.py",
+        "exponentials = (wide - wide.amax(dim, keepdim=True)).exp()",
+        "exponentials = wide.exp()",
+    ),
+    (
+        "01_softmax",
+        "softmax/probabilities.py",
+        "exponentials = (wide - wide.amax(dim, keepdim=True)).exp()",
+        "exponentials = (wide - wide.amax()).exp()",
+    ),
+    (
+        "01_softmax",
+        "softmax/probabilities.py",
+        "shifted = wide - wide.amax(dim, keepdim=True)",
+        "shifted = wide - wide.amax()",
+    ),
+    (
+        "01_softmax",
+        "softmax/probabilities.py",
+        "shifted - shifted.exp().sum(dim, keepdim=True).log()",
+        "softmax(wide, dim).log()",
+    ),
+    (
+        "01_softmax",
+        "softmax/probabilities.py",
+        "surprise.sum() / counts.sum().clamp(min=1)",
+        "surprise.mean()",
+    ),
+    (
+        "01_softmax",
+        "softmax/probabilities.py",
+        "((targets < 0) | (targets >= vocab))",
+        "(targets < 0)",
+    ),
+    (
+        "01_softmax",
+        "softmax/confidence.py",
+        "error = (right - sure).abs().sum()",
+        "error = (right - sure).sum().abs()",
+    ),
+    ("01_softmax", "softmax/confidence.py", "return 1 / _root(", "return _root("),
     ("02_masks", "masks.py", "keys <= queries", "keys < queries"),
     ("02_masks", "masks.py", "keys > queries - window", "keys >= queries - window"),
     ("02_masks", "masks.py", "offset = n_keys - n_queries", "offset = 0"),

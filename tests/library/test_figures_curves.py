@@ -6,6 +6,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from course_lib import figures
+from course_lib.figures.curves import LOOKS
 
 QUERY = torch.tensor([0.0, 2.0])
 KEYS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.5]])
@@ -21,8 +22,10 @@ def words(fig):
 
 def every_figure():
     four = {name: [1.0, 3.0, 2.0] for name in "abcd"}
+    six = {name: [1.0, place, 2.0] for place, name in enumerate("abcdef")}
     return [
         figures.draw_curves([1, 2, 5], four, "length", "seconds", log="xy"),
+        figures.draw_curves([1, 2, 5], six, "length", "seconds"),
         figures.draw_reading(QUERY, KEYS, VALUES, LABELS),
     ]
 
@@ -40,10 +43,19 @@ def test_no_word_is_smaller_than_ten_points():
 
 
 def test_curves_differ_in_marker_and_dashes_not_only_in_colour():
-    lines = every_figure()[0].axes[0].containers
-    looks = {(bars[0].get_marker(), bars[0].get_linestyle()) for bars in lines}
-    assert len({marker for marker, _ in looks}) == 4
-    assert len({dashes for _, dashes in looks}) == 4
+    lines = [bars[0] for bars in every_figure()[1].axes[0].containers]
+    assert len({line.get_marker() for line in lines}) == len(lines) == 6
+    for aspect in ("color", "marker", "linestyle"):
+        assert len({look[aspect] for look in LOOKS}) == 6
+
+
+def test_the_legend_of_many_curves_does_not_cover_them():
+    fig = every_figure()[1]
+    figures.png_bytes(fig)  # the layout is made when the picture is
+    (legend,) = fig.legends
+    assert [text.get_text() for text in legend.get_texts()] == list("abcdef")
+    edge = fig.axes[0].get_window_extent().x1
+    assert legend.get_window_extent().x0 >= edge
 
 
 def test_curves_name_their_axes_their_points_and_themselves():
@@ -73,8 +85,8 @@ def test_curves_that_do_not_fit_are_refused():
         figures.draw_curves([1, 2], {"a": [1, 2, 3]}, "x", "y")
     with pytest.raises(ValueError, match="0 curves"):
         figures.draw_curves([1, 2], {}, "x", "y")
-    with pytest.raises(ValueError, match="5 curves"):
-        figures.draw_curves([1], {name: [1] for name in "abcde"}, "x", "y")
+    with pytest.raises(ValueError, match="7 curves"):
+        figures.draw_curves([1], {name: [1] for name in "abcdefg"}, "x", "y")
 
 
 def test_a_reading_shows_scores_weights_and_the_mean_of_the_values():

@@ -1,14 +1,21 @@
-"""Softmax, log-softmax and cross-entropy: equal to torch's, and exact at the edges."""
+"""Softmax, its logarithm, the loss and calibration: equal to references, exact at edges."""
 
 import math
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.softmax import cross_entropy, log_softmax, softmax
+from course_lib.softmax import (
+    calibration,
+    cross_entropy,
+    fit_temperature,
+    log_softmax,
+    softmax,
+)
 from tests.library.parity import assert_same, few, normal
 
 BOTH = [(softmax, torch.softmax), (log_softmax, torch.log_softmax)]
@@ -219,3 +226,257 @@ def test_logits_and_targets_that_do_not_fit_are_refused(logits, targets, message
 def test_a_smoothing_that_is_no_share_is_refused(share):
     with pytest.raises(ValueError, match=rf"label_smoothing was {share}.*from 0 to 1"):
         cross_entropy(LOGITS, TARGETS, label_smoothing=share)
+
+
+# -- calibration --------------------------------------------------------------------
+
+
+def logits_of(*confidences):
+    """Two ids a row, of which id 0 has the given probability."""
+    first = torch.tensor(confidences, dtype=torch.float64)
+    return torch.stack([first, 1 - first], -1).log()
+
+
+def by_loop(logits, targets, n_bins):
+    """(counts, gap sum over all / number), one prediction after the other."""
+    sums = np.zeros((n_bins, 3))
+    for row, target in zip(logits.numpy(), targets.tolist(), strict=True):
+        probabilities = np.exp(row - row.max())
+        probabilities = probabilities / probabilities.sum()
+        for place in range(n_bins):
+            if place / n_bins < probabilities.max() <= (place + 1) / n_bins:
+                sums[place] += 1, probabilities.max(), row.argmax() == target
+    count, sure, right = sums.T
+    rows = zip(count, sure, right, strict=True)
+    gaps = [abs(r / c - s / c) * c for c, s, r in rows if c]
+    return sums, sum(gaps) / len(targets)
+
+
+def test_four_predictions_by_hand():
+    """Bins of a half: 0.5 and 0.9 apart; (|0 - 0.5| + |2 - 2.4|) / 4 = 0.225."""
+    targets = torch.tensor([1, 0, 1, 0])
+    found = calibration(logits_of(0.5, 0.9, 0.7, 0.8), targets, n_bins=2)
+    assert found.counts.tolist() == [1, 3]
+    expected = torch.tensor([[0.5, 0.8], [0.0, 2 / 3]], dtype=torch.float64)
+    torch.testing.assert_close(found.confidences, expected[0])
+    torch.testing.assert_close(found.accuracies, expected[1])
+    assert found.error.item() == pytest.approx(0.225)
+
+
+@pytest.mark.parametrize("n_bins", [1, 2, 7, 15])
+def test_bins_and_error_equal_those_of_a_plain_loop(n_bins):
+    logits, targets = 2 * normal(200, 5, dtype=torch.float64), torch.arange(200) % 5
+    sums, error = by_loop(logits, targets, n_bins)
+    found = calibration(logits, targets, n_bins)
+    count = np.maximum(sums[:, 0], 1)
+    assert found.counts.tolist() == sums[:, 0].tolist()
+    assert found.error.item() == pytest.approx(error)
+    filled = sums[:, 0] > 0
+    sure, right = found.confidences.numpy(), found.accuracies.numpy()
+    np.testing.assert_allclose(sure[filled], (sums[:, 1] / count)[filled])
+    np.testing.assert_allclose(right[filled], (sums[:, 2] / count)[filled])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("vocab", [2, 5, 10])
+def test_a_confidence_on_an_edge_belongs_to_the_bin_below_it(vocab, dtype):
+    found = calibration(torch.zeros(1, vocab, dtype=dtype), torch.tensor([0]), 10)
+    assert found.counts.nonzero().item() == 10 // vocab - 1
+
+
+def test_a_sure_prediction_lies_in_the_last_bin():
+    found = calibration(torch.tensor([[1000.0, 0.0]]), torch.tensor([0]), 3)
+    assert found.counts.tolist() == [0, 0, 1]
+    assert found.error.item() == 0
+
+
+def test_an_empty_bin_counts_nothing_and_spoils_nothing():
+    found = calibration(logits_of(0.9), torch.tensor([0]), 5)
+    empty = found.counts == 0
+    assert empty.tolist() == [True] * 4 + [False]
+    assert torch.equal(found.confidences.isnan(), empty)
+    assert torch.equal(found.accuracies.isnan(), empty)
+    assert found.error.item() == pytest.approx(0.1)
+
+
+def test_the_error_is_a_gap_whichever_side_is_larger_and_bins_do_not_cancel():
+    logits = logits_of(0.9, 0.9, 0.6, 0.6)
+    targets = torch.tensor([1, 0, 0, 0])  # 0.4 too sure, 0.4 too modest
+    assert calibration(logits, targets, 10).error.item() == pytest.approx(0.4)
+    assert calibration(logits, targets, 1).error.item() == pytest.approx(0)
+
+
+def test_marked_targets_are_left_out_and_axes_in_front_are_free():
+    targets = TARGETS.clone()
+    targets[0, 1] = targets[1, 2] = -100
+    rows = LOGITS.flatten(0, 1)[[0, 2, 3, 4]], TARGETS.flatten()[[0, 2, 3, 4]]
+    expected = calibration(*rows, n_bins=3)
+    for found in (
+        calibration(LOGITS, targets, n_bins=3),
+        calibration(LOGITS, targets.masked_fill(targets < 0, 255), 3, ignore_index=255),
+    ):
+        torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+def test_where_no_target_counts_the_error_is_zero():
+    found = calibration(LOGITS, torch.full((2, 3), -100))
+    assert (found.error.item(), found.counts.sum().item()) == (0, 0)
+
+
+def test_fifteen_bins_are_the_default():
+    assert len(calibration(LOGITS, TARGETS).counts) == 15
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_measured_in_float32(dtype):
+    found = calibration(LOGITS.to(dtype), TARGETS)
+    assert found.error.dtype == torch.float32
+    expected = calibration(LOGITS.to(dtype).float(), TARGETS)
+    torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+def test_shift_and_order_of_predictions_change_nothing():
+    logits, targets = normal(50, 3, dtype=torch.float64), torch.arange(50) % 3
+    expected = calibration(logits, targets)
+    mixed = torch.randperm(50, generator=torch.Generator().manual_seed(0))
+    for found in (
+        calibration(logits + normal(50, 1, seed=1), targets),
+        calibration(logits[mixed], targets[mixed]),
+    ):
+        torch.testing.assert_close(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("n_bins", [0, -1])
+def test_no_bins_are_refused(n_bins):
+    with pytest.raises(ValueError, match=rf"n_bins was {n_bins}.*at least 1"):
+        calibration(LOGITS, TARGETS, n_bins)
+
+
+@pytest.mark.parametrize("row", [[torch.nan, 0], [torch.inf, 0], [-torch.inf] * 2])
+def test_rows_without_probabilities_are_refused_unless_they_are_marked(row):
+    logits = torch.tensor([[0.0, 1.0], row])
+    with pytest.raises(ValueError, match="logits with NaN.*ignore_index"):
+        calibration(logits, torch.tensor([1, 0]))
+    assert calibration(logits, torch.tensor([1, -100])).counts.sum() == 1
+
+
+# -- fit_temperature ----------------------------------------------------------------
+
+
+def a_task(size=1.0, vocab=5):
+    """300 targets drawn from softmax(logits), and the logits times size."""
+    logits = 2 * normal(300, vocab, dtype=torch.float64)
+    generator = torch.Generator().manual_seed(3)
+    targets = torch.softmax(logits, -1).multinomial(1, generator=generator)[:, 0]
+    return size * logits, targets
+
+
+def test_five_predictions_by_hand():
+    """Right in 4 of 5: sigmoid(x / T) = 0.8 where x / T = ln 4."""
+    logits = torch.tensor([[6.0, 0.0]]).expand(5, 2)
+    found = fit_temperature(logits, torch.tensor([0, 0, 1, 0, 0]))
+    assert isinstance(found, float)
+    assert found == pytest.approx(6 / math.log(4))
+
+
+@pytest.mark.parametrize("size", [0.01, 0.5, 1.0, 3.0, 1000.0])
+def test_no_temperature_of_a_grid_is_better(size):
+    logits, targets = a_task(size)
+    found = fit_temperature(logits, targets)
+
+    def loss(temperature):
+        return F.cross_entropy(logits / temperature, targets).item()
+
+    grid = [found * 1.01**step for step in range(-300, 301)]
+    assert min(grid, key=loss) == pytest.approx(found, rel=1e-9)
+    assert found == pytest.approx(size, rel=0.2)  # the targets were drawn at size 1
+
+
+def test_the_slope_of_the_loss_is_zero_there():
+    logits, targets = a_task(3.0)
+    temperature = torch.tensor(fit_temperature(logits, targets)).requires_grad_()
+    F.cross_entropy(logits / temperature, targets).backward()
+    assert abs(temperature.grad.item()) < 1e-7
+
+
+def test_larger_logits_need_as_much_larger_a_temperature_and_a_shift_none():
+    logits, targets = a_task()
+    found = fit_temperature(logits, targets)
+    assert fit_temperature(7 * logits, targets) == pytest.approx(7 * found)
+    assert fit_temperature(logits / found, targets) == pytest.approx(1)
+    shifted = logits + normal(300, 1, seed=1, dtype=torch.float64)
+    assert fit_temperature(shifted, targets) == pytest.approx(found)
+
+
+def test_marked_targets_and_impossible_ids_take_no_part():
+    logits, targets = a_task()
+    marked = targets.clone()
+    marked[::3] = -100
+    kept = torch.arange(300) % 3 != 0
+    expected = fit_temperature(logits[kept], targets[kept])
+    assert fit_temperature(logits, marked) == pytest.approx(expected)
+    seen = marked.view(3, 100).masked_fill(~kept.view(3, 100), 9)
+    found = fit_temperature(logits.view(3, 100, 5), seen, ignore_index=9)
+    assert found == pytest.approx(expected)
+    more = torch.cat([logits, torch.full((300, 2), -torch.inf)], 1)
+    expected = fit_temperature(logits, targets)
+    assert fit_temperature(more, targets) == pytest.approx(expected)
+
+
+def test_a_hard_start_for_newton_is_found_all_the_same():
+    """Most rows are nearly flat, a few are off by a thousand."""
+    logits = torch.tensor([[0.001, 0.0]] * 9 + [[1000.0, 0.0]], dtype=torch.float64)
+    targets = torch.tensor([0] * 9 + [1])
+    with pytest.raises(ValueError, match="T = infinity"):
+        fit_temperature(logits, targets)
+    logits[:9] *= 200_000
+    found = fit_temperature(logits, targets)
+    for other in (0.999 * found, 1.001 * found):
+        better = F.cross_entropy(logits / found, targets)
+        assert better < F.cross_entropy(logits / other, targets)
+
+
+@pytest.mark.parametrize(
+    ("logits", "targets", "message"),
+    [
+        ([[2.0, 1.0], [0.0, 3.0]], [0, 1], "falls all the way to T = 0"),
+        ([[2.0, 2.0], [0.0, 3.0]], [0, 1], "falls all the way to T = 0"),
+        ([[2.0, 1.0], [2.0, 1.0]], [0, 1], "falls all the way to T = infinity"),
+        ([[2.0, 1.0], [0.0, 3.0]], [1, 0], "falls all the way to T = infinity"),
+        ([[5.0, 5.0], [3.0, 3.0]], [1, 0], "falls all the way to T = infinity"),
+        ([[2.0, 1.0], [0.0, 3.0]], [-100, -100], "no target that counts"),
+        ([[torch.nan, 1.0]], [1], "logits with NaN"),
+        ([[torch.inf, 1.0]], [0], "logits with NaN"),
+        ([[1.0, -torch.inf]], [1], "a target of probability 0"),
+    ],
+)
+def test_where_no_temperature_is_best_the_reason_is_given(logits, targets, message):
+    with pytest.raises(ValueError, match=message):
+        fit_temperature(torch.tensor(logits), torch.tensor(targets))
+
+
+@pytest.mark.parametrize("function", [calibration, fit_temperature])
+@pytest.mark.parametrize(
+    ("logits", "targets", "message"),
+    [
+        (LOGITS, TARGETS[:, :2], r"was given logits \(2, 3, 5\) and targets \(2, 2\)"),
+        (LOGITS, TARGETS.float(), r"was given targets of dtype torch.float32"),
+        (LOGITS, TARGETS > 1, r"was given targets of dtype torch.bool; it needs ids"),
+        (LOGITS, TARGETS + 1, r"was given the target 5; ids run from 0 to 4"),
+        (LOGITS, TARGETS - 1, r"was given the target -1; ids run from 0 to 4"),
+        (LOGITS.long(), TARGETS, r"was given .*int64; it needs a floating"),
+    ],
+)
+def test_what_cross_entropy_refuses_these_refuse_too(
+    function, logits, targets, message
+):
+    with pytest.raises(ValueError, match=rf"^{function.__name__} {message}"):
+        function(logits, targets)
+
+
+@pytest.mark.parametrize("function", [calibration, fit_temperature])
+def test_inputs_stay_as_they_were(function):
+    logits, targets = a_task()
+    before = logits.clone(), targets.clone()
+    function(logits, targets)
+    torch.testing.assert_close((logits, targets), before, rtol=0, atol=0)

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 
-def _require_floating(name: str, scores: Tensor) -> None:
+def require_floating(name: str, scores: Tensor) -> None:
+    """Raise ValueError unless scores are floating point."""
     if not scores.is_floating_point():
         raise ValueError(
             f"{name} was given scores of dtype {scores.dtype}; it needs a floating "
@@ -12,7 +13,7 @@ def _require_floating(name: str, scores: Tensor) -> None:
         )
 
 
-def _widened(scores: Tensor) -> Tensor:
+def widened(scores: Tensor) -> Tensor:
     """Compute 16-bit scores in float32: their sums lose digits, and float16 overflows."""
     half = scores.dtype in (torch.float16, torch.bfloat16)
     return scores.float() if half else scores
@@ -40,8 +41,8 @@ def softmax(scores: Tensor, dim: int = -1) -> Tensor:
     >>> softmax(torch.tensor([1000.0, 1000.0]))
     tensor([0.5000, 0.5000])
     """
-    _require_floating("softmax", scores)
-    wide = _widened(scores)
+    require_floating("softmax", scores)
+    wide = widened(scores)
     exponentials = (wide - wide.amax(dim, keepdim=True)).exp()
     weights = exponentials / exponentials.sum(dim, keepdim=True)
     return weights.to(scores.dtype)
@@ -66,11 +67,42 @@ def log_softmax(scores: Tensor, dim: int = -1) -> Tensor:
     >>> log_softmax(torch.tensor([0.0, -1000.0]))
     tensor([    0., -1000.])
     """
-    _require_floating("log_softmax", scores)
-    wide = _widened(scores)
+    require_floating("log_softmax", scores)
+    wide = widened(scores)
     shifted = wide - wide.amax(dim, keepdim=True)
     log_probabilities = shifted - shifted.exp().sum(dim, keepdim=True).log()
     return log_probabilities.to(scores.dtype)
+
+
+def check_fit(name: str, logits: Tensor, targets: Tensor) -> None:
+    """Raise ValueError unless there is one whole number a row of logits."""
+    if logits.shape[:-1] != targets.shape:
+        raise ValueError(
+            f"{name} was given logits {tuple(logits.shape)} and targets "
+            f"{tuple(targets.shape)}; targets need the shape of the logits without "
+            f"their last axis, {tuple(logits.shape[:-1])}"
+        )
+    if targets.is_floating_point() or targets.dtype == torch.bool:
+        raise ValueError(
+            f"{name} was given targets of dtype {targets.dtype}; it needs ids, "
+            f"for example targets.long()"
+        )
+
+
+def counted(
+    name: str, logits: Tensor, targets: Tensor, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """Give which targets count, and ids that may be looked up, 0 where none counts."""
+    targets = targets.long()  # narrow dtypes have no room for the mark
+    counts = targets != ignore_index
+    vocab = logits.shape[-1]
+    outside = counts & ((targets < 0) | (targets >= vocab))
+    if outside.any():
+        raise ValueError(
+            f"{name} was given the target {targets[outside][0].item()}; ids run from 0 to "
+            f"{vocab - 1}, and {ignore_index} marks a target that does not count"
+        )
+    return counts, targets.masked_fill(~counts, 0)  # ignore_index may lie anywhere
 
 
 def cross_entropy(
@@ -104,33 +136,14 @@ def cross_entropy(
     >>> cross_entropy(logits, torch.zeros(2, 3, dtype=torch.long))
     tensor(1.6094)
     """
-    if logits.shape[:-1] != targets.shape:
-        raise ValueError(
-            f"cross_entropy was given logits {tuple(logits.shape)} and targets "
-            f"{tuple(targets.shape)}; targets need the shape of the logits without "
-            f"their last axis, {tuple(logits.shape[:-1])}"
-        )
-    if targets.is_floating_point() or targets.dtype == torch.bool:
-        raise ValueError(
-            f"cross_entropy was given targets of dtype {targets.dtype}; it needs ids, "
-            f"for example targets.long()"
-        )
+    check_fit("cross_entropy", logits, targets)
     if not 0.0 <= label_smoothing <= 1.0:
         raise ValueError(
             f"label_smoothing was {label_smoothing}; it is a share of the probability, "
             f"pass a number from 0 to 1"
         )
-    targets = targets.long()  # narrow dtypes have no room for the mark
-    counts = targets != ignore_index
-    vocab = logits.shape[-1]
-    outside = counts & ((targets < 0) | (targets >= vocab))
-    if outside.any():
-        raise ValueError(
-            f"cross_entropy was given the target {targets[outside][0].item()}; ids run from 0 to "
-            f"{vocab - 1}, and {ignore_index} marks a target that does not count"
-        )
-    log_probabilities = log_softmax(_widened(logits))
-    ids = targets.masked_fill(~counts, 0).long()  # ignore_index may lie anywhere
+    counts, ids = counted("cross_entropy", logits, targets, ignore_index)
+    log_probabilities = log_softmax(widened(logits))
     chosen = log_probabilities.gather(-1, ids[..., None])[..., 0]
     surprise = -(1 - label_smoothing) * chosen
     if label_smoothing:
