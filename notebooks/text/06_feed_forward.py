@@ -3,7 +3,7 @@
 #
 # **You need** lessons 00 to 05; of these, most of all attention (lesson 03).
 #
-# **You build** `FeedForward` and `GatedFeedForward`: the sublayer that holds most of a decoder's parameters.
+# **You build** `FeedForward` and `GatedFeedForward`: the sublayer that holds most of a block's parameters in GPT-2 and SmolLM2.
 #
 # **You will be able to** *compute* a feed-forward layer and its parameters by hand, *explain* why two linear layers need a bend between them, and *debug* a layer that lost its bend or mixes positions.
 #
@@ -12,7 +12,7 @@
 # %% [markdown]
 # ## Question
 #
-# The card game of lesson 03: four cards, each with a letter and a digit, then a question that asks for the digits of two letters. Two heads got nearly all digits right; one head got about half, since it hands over a single blend. The lesson promised that a non-linear layer after it could untangle the blend. (Skim the cells that set this up.)
+# The card game of lesson 03: four cards, each with a letter and a digit, then a question that asks for the digits of two letters. Two heads got nearly all digits right; one head got about half, since it hands over a single blend. Lesson 03 promised that a non-linear layer after it could untangle the blend. (Skim the cells that set this up.)
 
 # %%
 import torch
@@ -221,7 +221,7 @@ print(f"mean squared error {(best - added).square().mean():.3f}")
 
 
 # %% [markdown]
-# It says ½ to every sum: mean squared error ¼. Its carry is off by ¼ each time: 1/16. The mean of both, 0.156, is the *floor* of everything linear.
+# It answers ½ for every sum: mean squared error ¼. Its carry is off by ¼ each time: 1/16. The mean of both, 0.156, is the *floor* of everything linear.
 #
 # Now by training, 300 steps from random weights. **Predict** each error, and whether training finds the 3 hidden units that suffice.
 
@@ -257,14 +257,14 @@ assert all(error < 0.01 for error in errors["ReLU", 64])
 print("as expected")
 
 # %% [markdown]
-# Linear: the floor. ReLU with 64 units: 0. With 3 units a solution exists, but training got stuck: some units are *dead*, negative for all four rows, so they hand on 0 and get a gradient of 0. Of 64 many die too, and enough are left. Width helps to *find* a solution.
+# Linear: the floor. ReLU with 64 units: 0. With 3 units a solution exists, but these three runs got stuck (other seeds find it): some units are *dead*, negative for all four rows, so they hand on 0 and get a gradient of 0. Of 64 many are dead too, most from the start, and enough are left. Width helps to *find* a solution.
 #
 # Back to the Question: after the reading came a linear layer, `answer`. Two more in front of it are still one.
 
 # %% [markdown]
 # ### 3. Four bends
 #
-# ReLU has a corner at 0. GELU has none: it multiplies $z$ by the share of a normal distribution that lies below $z$. SiLU (or *swish*) multiplies it by the sigmoid $1 / (1 + e^{-z})$.
+# ReLU has a corner at 0. GELU has none: it multiplies $z$ by the share of the standard normal distribution (mean 0, variance 1) that lies below $z$, which libraries compute by the error function, erf. SiLU (or *swish*) multiplies it by the sigmoid $1 / (1 + e^{-z})$.
 #
 # $$\text{GELU}(z) = z \cdot \tfrac12\big(1 + \operatorname{erf}(z/\sqrt2)\big), \qquad \text{SiLU}(z) = \frac{z}{1 + e^{-z}}$$
 #
@@ -296,7 +296,7 @@ def silu(z):
 BENDS = {"relu": relu, "gelu": gelu, "gelu_tanh": gelu_tanh, "silu": silu}
 
 # %% [markdown]
-# **Predict** the values at −1 and at 1. (Of a normal distribution 0.841 lies below 1; the sigmoid of 1 is 0.731.)
+# **Predict** the values at −1 and at 1. (Of the standard normal distribution 0.841 lies below 1; the sigmoid of 1 is 0.731.)
 
 # %%
 from course_lib.figures import draw_curves
@@ -498,7 +498,7 @@ print("as expected")
 # %% [markdown]
 # Without the bend the model is worse for every seed, though attention and norms still bend. GELU and SwiGLU have differences of both signs here: that they differ from ReLU is *not shown*. (Even without any difference, five equal signs come once in 16 times. Try seeds 10 to 14: “no bend” loses again; the others may change places.)
 #
-# Shazeer (2020, table 1) had a model of T5's base size and 524,288 steps: ReLU 1.677 nats a token, GELU 1.679, SwiGLU 1.636. There the gate made the difference, not the smooth curve.
+# Shazeer (2020, table 1) had a model of T5's base size and 524,288 steps: ReLU 1.677 nats a token, GELU 1.679, SwiGLU 1.636, and ReGLU, a gate with ReLU, 1.645. There the gate made most of the difference, the smooth curve little (one run each).
 
 # %% [markdown]
 # ### 7. Where the parameters sit
@@ -536,12 +536,12 @@ for preset in ("gpt2_small", "smollm2_135m", "original"):
     print(f"{preset:12} {attention:10,} {feed:13,} {norms:7,} {share:7.0%}")
 
 # %% [markdown]
-# GPT-2: $8d^2$ against $4d^2$, two thirds. SmolLM2: three quarters, since its keys and values are narrow. The original: half, since it has two attentions. So “attention holds most of the parameters” is not true of any of them.
+# GPT-2: $8d^2$ against $4d^2$, two thirds. SmolLM2: three quarters, since its keys and values are narrow. The original: as good as equal, since it has two attentions. Where there is one attention, most of a block is feed-forward.
 
 # %% [markdown]
 # ### 8. One unit of a real model
 #
-# What do so many units do? Each has a row in $W_2$: what it adds to the stream when active. Compare that row with every token's embedding, and you see what it *writes*. Of all 30 · 1536 units we took the one that adds most to the score of *to* after *Anna wrote a letter and she sent it*. **Predict:** with this unit silenced, how far does the probability of *to* fall?
+# What do so many units do? Each has a row in $W_2$ (a column of `to_output.weight`): what it adds to the stream when active. Compare that row with every token's embedding, and you see what it *writes*. Of all 30 · 1536 units we took the one that adds most to the score of *to* after *Anna wrote a letter and she sent it*. **Predict:** with this unit silenced, how far does the probability of *to* fall? And with its neighbour silenced?
 
 # %% tags=["weights"]
 from course_lib import pretrained
@@ -552,18 +552,21 @@ try:
 except pretrained.AssetError as problem:
     print(problem)
 else:
-    row = decoder.stack.blocks[25].feed_forward.to_output.weight[:, 1449]
-    written = (decoder.embedding.weight @ row).topk(5).indices.tolist()
+    columns = decoder.stack.blocks[25].feed_forward.to_output.weight  # (d_model, d_ff)
+    written = (decoder.embedding.weight @ columns[:, 1449]).topk(5).indices.tolist()
     print("writes", [tokenizer.token(i) for i in written])
     ids = tokenizer.encode("Anna wrote a letter and she sent it")
     with torch.no_grad():
-        for name in ("whole model", "one unit silenced"):
+        for silenced in ([], [1448], [1449]):
+            kept = columns[:, silenced].clone()
+            columns[:, silenced] = 0
             probabilities = softmax(decoder(torch.tensor([ids]))[0, -1])
-            print(f"{name:17} {probabilities[tokenizer.encode(' to')[0]]:.2f}")
-            row.zero_()
+            columns[:, silenced] = kept
+            to = probabilities[tokenizer.encode(" to")[0]]
+            print(f"silenced {str(silenced):6} {to:.2f}")
 
 # %% [markdown]
-# One unit for *to*, in English and in Chinese (到). Geva et al. (2021) read the whole layer so, as a memory: $W_1$ recognises, $W_2$ writes. Few units are as easy to read; this one was chosen for it.
+# One unit for *to*, in English and in Chinese (到). Geva et al. (2021) read the whole layer this way, as a memory: $W_1$ recognises, $W_2$ writes. Few units are as easy to read; this one was the strongest of 46,080.
 
 # %% [markdown]
 # ## Check
@@ -704,7 +707,7 @@ print(f"{n_parameters(deep):,} parameters, error {error:.3f}")
 assert 0.15 < error < 0.17
 
 # %% [markdown]
-# The floor of step 2: the product of eight matrices is a matrix. How one notices: without a bend, $f(x) + f(-x) = 2 f(0)$ for every $x$.
+# The floor of step 2: the product of eight matrices is a matrix. How one notices: without a bend, $f(x) + f(-x) = 2 f(0)$ for every $x$ (though some bends, without biases, pass this too).
 
 # %% [markdown]
 # ### “It sees the neighbours.”
@@ -752,9 +755,13 @@ assert tables["wrong axis"].all()
 def stream_with(model, name, tokens):
     """The residual stream after each block, then the logits, under a given bend."""
     found, hooks = [], []
+
+    def keep(block, inputs, outputs):
+        found.append(outputs)
+
     for block in model.stack.blocks:
         block.feed_forward.activation = library.activation(name)
-        hooks.append(block.register_forward_hook(lambda *call: found.append(call[2])))
+        hooks.append(block.register_forward_hook(keep))
     with torch.no_grad():
         logits = model(tokens)
     for hook in hooks:
@@ -770,7 +777,8 @@ right = stream_with(gpt2, "gelu_tanh", tokens)
 wrong = stream_with(gpt2, "gelu", tokens)
 gaps = [(a - b).abs().max().item() for a, b in zip(right, wrong, strict=True)]
 for place in (0, 5, 11):
-    print(f"after layer {place + 1:2}: {gaps[place]:.0e}")
+    size = right[place].std()
+    print(f"after layer {place + 1:2}: {gaps[place]:.0e}, of a deviation of {size:.2f}")
 print(f"logits: {gaps[12]:.0e}, of a standard deviation of {right[12].std():.2f}")
 
 # %%
@@ -784,12 +792,13 @@ one, other = (
 assert abs(one - other) < 0.002
 print("the trained GELU model of step 6: the same loss, within 0.002 nats")
 
+# %%
 in_float64 = stream_with(gpt2.double(), "gelu_tanh", tokens)
 assert (in_float64[12] - right[12]).abs().max() < gaps[12] / 50
 print("rounding moves these logits by less than a fiftieth of the gap")
 
 # %% [markdown]
-# It grows, and stays small. So the loss does not give the mistake away. A comparison of logits with the reference does, since rounding is far smaller. Do not widen the tolerance; find the cause.
+# It grows as the stream itself does, since each layer adds its share to both, and stays small. (Trained weights may show another size.) So the loss does not give the mistake away. A comparison of logits with the reference does, since rounding is far smaller. Do not widen the tolerance; find the cause.
 
 # %% [markdown]
 # ### “SwiGLU is better: we swapped it in at 4 · d_model.”
@@ -859,8 +868,8 @@ feed = library.FeedForward(width, 4 * width).to(on, kind)
 heads = MultiHeadAttention(width, n_heads=width // 64).to(on, kind)
 measured = []
 for n in (width // 2, 4 * width, 16 * width):
-    vectors = torch.randn(1, n, width, device=on, dtype=kind)
-    both = seconds(feed, vectors), seconds(heads, vectors, causal=True)
+    text = torch.randn(1, n, width, device=on, dtype=kind)
+    both = seconds(feed, text), seconds(heads, text, causal=True)
     measured.append(both[0] / sum(both))
     counted = 16 * width / (16 * width + 8 * width + 2 * n)
     print(f"{n:5} positions: feed-forward {measured[-1]:.0%} of the time,", end=" ")
@@ -869,7 +878,7 @@ assert measured[-1] < measured[0]
 
 
 # %% [markdown]
-# $16 n d^2 = 4 n^2 d$ gives $n = 4d$, or $8d$ with half skipped. Far below, a block's work is feed-forward and projections; far above, the square of lesson 03. The time may shift sooner than the count, which leaves out the softmax. (Only a CPU was measured for this page.)
+# $16 n d^2 = 4 n^2 d$ gives $n = 4d$, or $8d$ with half skipped. Far below, a block's work is feed-forward and projections; far above, the square of lesson 03. The time may shift sooner than the count, for the count leaves out the softmax. (Only a CPU was measured for this page.)
 
 # %% [markdown]
 # ## Exercise
@@ -882,6 +891,22 @@ def by_slices(x, network, width):
 
 
 # %%
+def counted_bend(widths, z):
+    """The bend, which notes how many units it was given."""
+    widths.append(z.shape[-1])
+    return library.activation("gelu")(z)
+
+
+def differs(found, right):
+    """Say how two results differ, or nothing."""
+    if found.shape != right.shape:
+        return f"shape {tuple(found.shape)}, not {tuple(right.shape)}"
+    if not torch.allclose(found, right, atol=1e-4):
+        extra = (found - right).flatten(0, -2).std(0).max()
+        return "off by the same vector everywhere" if extra < 1e-4 else "differs"
+
+
+# %%
 def try_slices(answer):
     """Say whether answer agrees with the whole layer, for several sizes."""
     generator = torch.Generator().manual_seed(0)
@@ -891,15 +916,20 @@ def try_slices(answer):
         for parameter in network.parameters():
             nn.init.normal_(parameter, generator=generator)
         for width in (11, 1, 4):
-            found, right = answer(x, network, width), network(x)
+            widths, right = [], network(x)
+            network.activation = partial(counted_bend, widths)
+            found = answer(x, network, width)
+            network.activation = library.activation("gelu")
             if found is None:
                 return "not written yet"
-            if found.shape != right.shape:
-                return f"shape {tuple(found.shape)}, not {tuple(right.shape)}"
-            if not torch.allclose(found, right, atol=1e-4):
-                extra = (found - right).flatten(0, -2).std(0).max()
-                hint = "; off by the same vector everywhere" if extra < 1e-4 else ""
-                return f"width {width} of 11 units, biases {bias}: differs{hint}"
+            if not widths:
+                return "which bend? it is network.activation"
+            if max(widths) > width:
+                return f"{max(widths)} hidden units at once, not {width}"
+            if sum(widths) != 11:
+                return f"width {width}: {sum(widths)} of 11 hidden units were used"
+            if fault := differs(found, right):
+                return f"width {width} of 11 units, biases {bias}: {fault}"
     return "right"
 
 
@@ -914,7 +944,7 @@ print(try_slices(by_slices))
 #
 # <details><summary>A stronger hint</summary>
 #
-# Bend each slice, take it through its part of `to_output`, and add up the parts. `to_hidden.bias` is cut like the units. `to_output.bias` belongs to no unit: how often should it be added?
+# Bend each slice, take it through its part of `to_output`, and add up the parts. `to_hidden.bias` is cut like the units. `to_output.bias` belongs to no unit: how often should it be added? Without biases, `.bias` is `None`.
 # </details>
 #
 # <details><summary>Solution</summary>
@@ -955,6 +985,7 @@ class Mystery(FeedForward):
 
 
 coin = torch.randint(3, (1,), generator=torch.Generator().manual_seed(5)).item()
+torch.manual_seed(0)
 mystery = randomised(Mystery(coin))
 fault = None  # "leaks", "no bend" or "bent twice"
 
@@ -970,7 +1001,7 @@ print(replies.get(fault, "no: each test clears or convicts one suspect; do all t
 #
 # <details><summary>Solution</summary>
 #
-# `reach` is the diagonal: no leak. $f(x) + f(-x)$ is not $2 f(0)$: there is a bend. No output is negative: it was bent twice. Such a layer could only ever add to the residual stream, never take away.
+# `reach` shows nothing off the diagonal: no leak. $f(x) + f(-x)$ is not $2 f(0)$: there is a bend. No output is negative: it was bent twice. Such a layer could only ever add to the residual stream, never take away.
 # </details>
 
 # %% [markdown]
