@@ -9,8 +9,8 @@ INSTALL = $(PYTHON) tools/install.py --torch-index "$(TORCH_INDEX)"
 # JupyterLab refuses to run as root (in a container, say) unless it is told to.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # One thread a process, so that two workers and their kernels share the cores.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
-NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=180 \
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+NBVAL := --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=180 \
 	--nbval-sanitize-with=tests/course/sanitize.cfg
 
 .DEFAULT_GOAL := help
@@ -27,7 +27,7 @@ lab: plan-lab env fetch ## install what is missing, then open lesson 00 in Jupyt
 	--LabApp.default_url=/lab/tree/notebooks/00_start.ipynb $(LAB_FLAGS)
 
 test: plan-test env-test lint fetch ## all that CI runs: lint, library, course, every notebook
-	$(PYTEST) course_lib tests
+	$(PYTEST) --dist loadgroup course_lib tests
 	$(PYTEST) $(NBVAL) notebooks
 
 test-gpu: env-test fetch ## the notebooks on a CUDA device; fails where a gpu cell fell back
@@ -36,7 +36,7 @@ test-gpu: env-test fetch ## the notebooks on a CUDA device; fails where a gpu ce
 	REQUIRE_CUDA=1 CI=1 $(PYTEST) -n 1 $(NBVAL) notebooks
 
 check: env-test lint ## the quick part of `make test`: lint and the fast tests
-	$(PYTEST) -m "not slow" course_lib tests
+	$(PYTEST) --dist loadgroup -m "not slow" course_lib tests
 
 lint: env-test ## ruff alone: style and format
 	$(BIN)/ruff check .

@@ -462,7 +462,7 @@ if load_model():
 # | activation function | 激活函数 | 06 | log-mel spectrogram | 对数梅尔频谱 | 14 |
 # | residual connection | 残差连接 | 07 | real-time factor | 实时率 | 14 |
 # | layer normalization | 层归一化 | 07 | data parallelism | 数据并行 | 15 |
-# | pre-norm, post-norm | 前置归一化，后置归一化 | 07 | arithmetic intensity | 算术强度 | 15 |
+# | pre-norm, post-norm | 前置归一化，后置归一化 | 07 | arithmetic intensity | 算术强度 | 06 |
 
 # %% [markdown]
 # ## Course map
@@ -472,13 +472,13 @@ if load_model():
 # | | lesson | question | minutes |
 # |---|---|---|---|
 # | 00 | [start](00_start.ipynb) | What will you build? | 20 |
-# | 01 | softmax | How do scores become a choice? | 50 |
+# | 01 | [softmax](01_softmax.ipynb) | How do scores become a choice? | 60 |
 # | 02 | [masks](02_masks.ipynb) | Who may read whom? | 60 |
 # | 03 | [attention](03_attention.ipynb) | How does a position read from the others? | 90 |
-# | 04 | positions | How does order enter? | 75 |
-# | 05 | cross_attention | How does the decoder consult the source? | 60 |
-# | 06 | feed_forward | What happens between two readings? | 50 |
-# | 07 | block | What keeps a deep stack trainable? | 75 |
+# | 04 | [positions](04_positions.ipynb) | How does order enter? | 75 |
+# | 05 | [cross_attention](05_cross_attention.ipynb) | How does the decoder consult the source? | 60 |
+# | 06 | [feed_forward](06_feed_forward.ipynb) | What happens between two readings? | 50 |
+# | 07 | [block](07_block.ipynb) | What keeps a deep stack trainable? | 75 |
 # | 08 | decoder | What is the whole model? | 90 |
 # | 09 | sampling | How does it write? | 100 |
 # | 10 | kv_cache | Why is the next token cheap? | 120 |

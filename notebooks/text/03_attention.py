@@ -101,7 +101,7 @@ def fit(make_reading, seed):
 
 
 # %% [markdown]
-# **Predict:** what share of digits will each network get right: 0.10, 0.25, 0.55 or 1.00?
+# **Predict:** what share of digits will each network get right: 0.10, 0.25, 0.55 or 1.00? (Six trainings, some seconds in all.)
 
 # %% tags=["nbval-ignore-output"]
 attention_layer = partial(library.MultiHeadAttention, d_model=32, n_heads=2)
@@ -405,7 +405,7 @@ for n_heads in (1, 2, 8, 32):
 # %% [markdown]
 # ### 7. One head, or several?
 #
-# Back to the cards, with your module: the same width, parameters and training. **Predict** the share of right digits for 1, 2, 8 and 32 heads.
+# Back to the cards, with your module: the same width, parameters and training. **Predict** the share of right digits for 1, 2, 8 and 32 heads. (Twelve trainings: up to half a minute.)
 
 # %% tags=["nbval-ignore-output"]
 by_heads = {}
@@ -422,7 +422,7 @@ assert max(shares[32]) < min(shares[8])
 print("as expected")
 
 # %% [markdown]
-# One head gets about half. **Predict:** half of the first digits and half of the second, or most of one?
+# One head gets about half. **Predict:** half of the first digits and half of the second, or most of one? `by_asked` counts the two apart, and says how much of the head's weight lies on the card that each letter asks for.
 
 
 # %%
@@ -570,7 +570,7 @@ assert times["ours"][-1] > 4 * times["ours"][-3]
 # %% [markdown]
 # ## Check
 #
-# Ours against PyTorch and against the library, which runs the formula where weights are asked for, else the fused kernel. 5 queries, 11 keys, some hidden; `results` gives outputs and gradients.
+# Ours against PyTorch and against the library, which runs the formula where weights are asked for, else the fused kernel. 5 queries, 11 keys, some hidden; `results` gives outputs and gradients. Since it wants a function of the inputs alone, a `lambda` fixes the mask and takes the outputs without the weights.
 
 
 # %%

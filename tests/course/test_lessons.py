@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -343,15 +344,25 @@ def run_against(library_parent, script):
     )
 
 
+def spread(cases):
+    """Let each case run on any worker: they are long, and need nothing of each other."""
+    for number, case in enumerate(cases):
+        alone = pytest.mark.xdist_group(f"lessons-{number}")
+        yield pytest.param(*case, marks=alone)
+
+
+LESSONS = sorted({fault[0] for fault in FAULTS})
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted({fault[0] for fault in FAULTS}))
+@pytest.mark.parametrize("name", spread([name] for name in LESSONS))
 def test_the_script_used_below_runs_with_the_sound_library(name):
     done = run_against(ROOT, script_up_to_check(name))
     assert done.returncode == 0, done.stderr[-2000:]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "file", "sound", "broken"), FAULTS)
+@pytest.mark.parametrize(("name", "file", "sound", "broken"), spread(FAULTS))
 def test_a_lesson_stops_at_its_check_when_the_library_is_broken(
     name, file, sound, broken, tmp_path
 ):
@@ -362,3 +373,29 @@ def test_a_lesson_stops_at_its_check_when_the_library_is_broken(
     done = run_against(tmp_path, script_up_to_check(name))
     assert done.returncode != 0, "the lesson did not notice"
     assert "Error" in done.stderr
+
+
+def exercise(name):
+    """Exercise A: its cells up to the one that tries an answer, and the solution."""
+    texts = jupytext.read(TEXTS[name], fmt="py:percent").cells
+    start = next(i for i, c in enumerate(texts) if c.source.startswith("## Exercise"))
+    asked, trial = [], None
+    for cell in texts[start:]:
+        if cell.cell_type == "code" and trial is None:
+            asked.append(cell.source)
+            lines = [x for x in cell.source.splitlines() if x.startswith("print(")]
+            trial = lines[-1] if lines else None
+    told = next(c.source for c in texts[start:] if "<summary>Solution" in c.source)
+    solution = re.findall(r"```python\n(.*?)```", told, flags=re.DOTALL)[0]
+    return "\n\n".join(asked), solution, trial
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", spread([name] for name in LESSONS))
+def test_exercise_a_knows_the_stub_and_accepts_the_solution_that_the_lesson_gives(name):
+    asked, solution, trial = exercise(name)
+    script = "\n\n".join([script_up_to_check(name), asked, solution, trial])
+    done = run_against(ROOT, script)
+    assert done.returncode == 0, done.stderr[-2000:]
+    stub, answer = done.stdout.splitlines()[-2:]
+    assert (stub, answer) == ("not written yet", "right")
