@@ -346,9 +346,11 @@ def run_against(library_parent, script):
 
 def spread(cases):
     """Let each case run on any worker: they are long, and need nothing of each other."""
-    for number, case in enumerate(cases):
-        alone = pytest.mark.xdist_group(f"lessons-{number}")
-        yield pytest.param(*case, marks=alone)
+    alone = pytest.mark.xdist_group
+    return [
+        pytest.param(*case, marks=alone(f"lessons-{number}"))
+        for number, case in enumerate(cases)
+    ]
 
 
 LESSONS = sorted({fault[0] for fault in FAULTS})
