@@ -160,6 +160,8 @@ def _fused(
     mask = allowed
     if bias is not None:
         mask = bias if allowed is None else bias.masked_fill(~allowed, -torch.inf)
+    if mask is not None and mask.ndim == 3 and queries.ndim == 4:
+        mask = mask[None]  # the same mask, but torch's CPU kernel is slow on three axes
     grouped = queries.ndim > 2 and queries.shape[-3] != keys.shape[-3]
     outputs = F.scaled_dot_product_attention(
         queries, keys, values, attn_mask=mask, is_causal=causal, enable_gqa=grouped

@@ -166,7 +166,7 @@ print("index of best", judges[0].argmax().item())
 # %% [markdown]
 # ### 4. Logarithm
 #
-# A text's probability is a product of thousands of factors; its logarithm is a sum. So we mostly need $\ln p$: by hand $\ln 0.1$, $\ln 0.3$ and $\ln 0.6$. **Predict** the last two lines, for the scores 0 and −1000.
+# A text's probability is a product of thousands of factors; its logarithm is a sum. So we mostly need $\ln p$. The logarithm of a quotient is a difference, and after the shift the logarithm of the numerator $e^{z_i - m}$ is $z_i - m$: the second formula above. By hand $\ln 0.1$, $\ln 0.3$ and $\ln 0.6$. **Predict** the last two lines, for the scores 0 and −1000.
 
 # %%
 def log_softmax(scores, dim=-1):
@@ -182,7 +182,7 @@ print("log_softmax      ", log_softmax(far))
 
 
 # %% [markdown]
-# The detour over probabilities forgets how unlikely the second was: $\ln 0 = -\infty$. Taken together, −1000 survives.
+# The detour over probabilities forgets how unlikely the second was: $\ln 0 = -\infty$. `log_softmax` never forms the numerator, so −1000 survives.
 
 # %% [markdown]
 # ### 5. Loss
@@ -397,7 +397,8 @@ before, after, t, _, _ = mended[0]
 show_figure(
     draw_reliability({"as trained": before, f"temperature {t:.2f}": after}),
     alt=(
-        "Two panels: share that was right against confidence, in 15 bins. As trained, "
+        "Two panels: share that was right against confidence, in 15 bins; below "
+        "each, how many predictions a bin holds. As trained, "
         "most bars end far below the diagonal, with a hatched gap above; error "
         f"{before.error:.3f}. With the temperature they end nearer to it, mostly above, "
         f"and few predictions are surer than 0.5; error {after.error:.3f}."
@@ -452,7 +453,7 @@ else:
     assert 0.8 < best < 1.25
 
 # %% [markdown]
-# It is about as often right as it says (chance moves such a share by about 0.03), and the best temperature for these tokens is near 1. It learned from far more text than it could learn by heart, probably from this file too. Training on people's preferences can spoil this (Kadavath et al. 2022, below): measure the model that you use.
+# It is about as often right as it says (chance moves such a share by about 0.03), and the best temperature for these tokens is near 1. It learned from far more text than it could learn by heart; but probably from this file too, so this is no test on new text. Training on people's preferences can spoil this (Kadavath et al. 2022, below): measure the model that you use.
 
 # %% [markdown]
 # ## Check
@@ -528,7 +529,7 @@ else:
     raise AssertionError("id 7 of 7 was accepted")
 
 # %% [markdown]
-# Calibration, against the library and against a plain loop over predictions.
+# Calibration, against the library and against a plain loop. Targets of −100 do not count; a confidence on the edge of two bins belongs to the lower.
 
 # %%
 generator = torch.Generator().manual_seed(1)
@@ -559,7 +560,7 @@ on_the_edge = library.calibration(torch.zeros(1, 2), torch.tensor([0]), n_bins=2
 assert on_the_edge.counts.tolist() == [1, 0]
 
 # %% [markdown]
-# The property that matters. In this made-up world the targets were *drawn* from softmax(`world`), so at size 1 the logits are calibrated, and chance leaves only a little error. **Logits $c$ times as large need the temperature $c$.** The library's `fit_temperature` finds it without a grid:
+# The property that matters. In this made-up world the targets were *drawn* from softmax(`world`), so at size 1 the logits are calibrated, and chance leaves only a little error. **Logits $c$ times as large need the temperature $c$.** The library's `fit_temperature` finds it without a grid, leaves out targets of −100, and ends where the slope of the loss is 0:
 
 # %%
 for size in (1 / 3, 1, 3):
@@ -684,7 +685,7 @@ assert ratio > 1
 
 
 # %% [markdown]
-# Eight trips against two: expect something like four. A copy makes the same two trips as the fused softmax. The nearer their times, the more it is memory *traffic* that limits softmax, not arithmetic: most clearly on a GPU, where arithmetic is cheapest (not measured for this page). So such steps are fused, and scores travel in 16 bits though sums are made in 32.
+# Eight trips against two would make a ratio of four, if only traffic counted. Where it is smaller, and the fused softmax slower than the copy (which makes the same two trips), the exponentials cost time too, and both versions pay for them. On a GPU, where arithmetic is cheapest, expect the traffic to decide (not measured for this page). So such steps are fused, and scores travel in 16 bits though sums are made in 32.
 
 # %% [markdown]
 # ## Exercise

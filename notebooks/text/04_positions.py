@@ -149,7 +149,7 @@ show_figure(
 # |---|---|---|
 # | $i$, $j$ | position of query, key; from 0 | (query), (key) |
 # | $e_i$, $p_i$, $x_i$ | vector of the token, of the position; what enters the stack | (position, d_model) |
-# | $t$, $\omega_t$ | a pair, from 0: two numbers of a head (step 4 says which); its radians a position | (pair) |
+# | $t$, $\omega_t$ | a pair, from 0: numbers 2t and 2t + 1 of $p_i$, or two of a head (step 4 says which); its radians a position | (pair) |
 # | $\theta$, base | angle of a turn; 10,000 unless told | numbers |
 # | $q_i$, $k_j$ | query, key of one head | (query, d_head), (key, d_head) |
 # | $R_i$ | the turn of position $i$ | (d_head, d_head) |
@@ -177,7 +177,7 @@ shuffled, _ = attention(x[order], x[order], x[order])
 print("shuffled outputs:", torch.allclose(shuffled, outputs[order], atol=1e-6))
 
 # %% [markdown]
-# The same outputs, shuffled alike: unmasked attention is *permutation-equivariant*. A score depends on two vectors, and a sum over keys knows no order. Depth does not help: in the Question, the blind decoder's question mark had one vector for all 120 orders of its letters.
+# The same outputs, shuffled alike: unmasked attention is *permutation-equivariant*. Depth does not help: in the Question, the blind decoder's question mark had one vector for all 120 orders of its letters.
 
 # %% [markdown]
 # ### 2. Number the lines
@@ -339,7 +339,7 @@ class Positions(nn.Module):
         return x  # queries or keys
 
     def bias(self, queries, query_positions, key_positions):
-        return None  # or (head, query, key), added to the scores
+        return None  # or ([batch,] head, query, key), added to the scores
 
 
 # %%
@@ -492,7 +492,7 @@ test_text = source_of("calendar cmd netrc poplib queue selectors")
 print(bytes(test_text[:30].tolist()).decode())
 
 # %% [markdown]
-# **Model:** one layer, d_model 32, 4 heads; 250 updates on 16 pieces; three seeds for each of six schemes (relative with `max_distance` 16). So that tokens and positions start at about one size, `embed_scale` multiplies token vectors by $\sqrt{d_\text{model}}$ (Vaswani et al., section 3.4), and the learned table, of 128 rows, is drawn with standard deviation 1.
+# **Model:** one layer, d_model 32, 4 heads, `d_ff` 64 (lesson 06); 250 updates on 16 pieces; three seeds for each of six schemes (relative with `max_distance` 16). So that tokens and positions start at about one size, `embed_scale` multiplies token vectors by $\sqrt{d_\text{model}}$, and the learned table, of 128 rows, is drawn with standard deviation 1.
 
 # %%
 from course_lib.training import inputs_and_targets
@@ -584,7 +584,7 @@ show_figure(
 assert len(found) == 6
 
 # %% [markdown]
-# At 32, relative and rotary lead: for them “the character before” is one thing to learn, not 31. That “learned” beats “none” in so few updates is not shown.
+# At 32, relative and rotary lead: for them “the character before” is one thing to learn, not 31. That “learned” beats “none” is not shown.
 #
 # Beyond, relative and ALiBi stay within 0.1 nats for each seed; nor do they gain from more text. Relative: offsets beyond 16 share a row that was trained. ALiBi: 32 steps cost its four heads 8, 2, 0.5 and 0.125: two read little beyond, two do without harm. “none” loses a little. Sinusoidal, learned and rotary lose more than 0.1 on average; rotary falls deepest.
 #
@@ -611,7 +611,7 @@ for name in ("sinusoidal", "learned", "rotary"):
 # %% [markdown]
 # Rotary is well again: no *distance* is new to it, and high positions do no harm. Sinusoidal and learned stay broken: they meet *positions* that training never showed.
 #
-# One task, one small size, three seeds. In large models of Press et al. sinusoidal and rotary failed too, rotary a little later.
+# One task, one small size. In large models of Press et al. sinusoidal and rotary failed too.
 #
 # In real models: sinusoidal in the original Transformer and, all sines before all cosines, in Whisper's encoder; learned in GPT-2 and Whisper's decoder; rotary with halves in SmolLM2 and in `transformers`' Llama; relative in T5, but one number for a range of distances; ALiBi in BLOOM.
 
@@ -870,7 +870,7 @@ for name, x in (("wrong", wrong), ("right", right)):
 # %% [markdown]
 # ### “One new token: its position is 0.”
 #
-# While writing, a cache keeps the turned keys, and one query comes at a time (lesson 10). Ten keys stand at 0 to 9; the query belongs at 10. All vectors are equal, so scores show distance alone. (The fastest pair is set to zero: its waves would hide the trend.) **Predict** which key the restarted query likes best.
+# While writing, a cache keeps the turned keys, and one query comes at a time (lesson 10). Ten keys stand at 0 to 9; the query belongs at 10. All vectors are equal, so scores show distance alone. (The fastest pair is set to zero: its waves would hide the trend.) Printed are the scores of keys 0, 1, 8 and 9. **Predict** which key the restarted query likes best.
 
 # %%
 slow = torch.tensor([0.0, 0, 1, 1, 1, 1, 1, 1]).expand(1, 1, 1, 8)
@@ -902,12 +902,12 @@ for name, rows in fills.items():
     assert min(refilled[1:]) > refilled[0] + 0.05
 
 # %% [markdown]
-# No gradient reaches the rows beyond the trained length: they stay random (weight decay only shrinks them), and neither filling mends it. Row 31 says nothing of row 32.
+# No gradient reaches the rows beyond the trained length: they stay random (weight decay, lesson 11, only shrinks them), and neither filling mends it. Row 31 says nothing of row 32.
 
 # %% [markdown]
 # ## On a GPU
 #
-# GPUs are fastest with 16-bit numbers. bfloat16 keeps 8 binary digits, so beyond 256 not every whole number exists. **Predict** what 257 becomes, and the score of two tokens at distance 2, which should be cos 2 = −0.416.
+# GPUs are much faster with 16-bit numbers than with 32-bit ones. bfloat16 keeps 8 binary digits, so beyond 256 not every whole number exists. **Predict** what 257 becomes, and the score of two tokens at distance 2, which should be cos 2 = −0.416.
 
 # %% tags=["gpu"]
 from course_lib.hardware import device, dtype, timer
@@ -964,7 +964,7 @@ assert times["alibi"] > times["rotary"]
 
 
 # %% [markdown]
-# Expect rotary near none, the bias well above: its table grows with the square, and a kernel with a table cannot skip the hidden half (lesson 02). (Not measured on a GPU for this page.)
+# Expect rotary near none, the bias well above: its table grows with the square, is joined with the causal mask first, and torch's kernel then does not skip the hidden half (lesson 02). (Not measured on a GPU for this page.)
 
 # %% [markdown]
 # ## Exercise
@@ -985,7 +985,7 @@ def check_move(answer):
     for steps in (-7, 0, 3):
         try:
             found = answer(rotate(keys, old), steps)
-        except TypeError as problem:
+        except (IndexError, TypeError) as problem:
             return f"{problem} (`rotate` takes a tensor of positions, one for each key)"
         if found is None:
             return "not written yet"
@@ -1064,8 +1064,6 @@ show_quiz("positions")
 
 # %% [markdown]
 # ## Further reading
-#
-# Lesson 08 chooses a scheme by `DecoderConfig(positions=…)`.
 #
 # - Shaw et al. (2018), *Self-Attention with Relative Position Representations*, [arXiv:1803.02155](https://arxiv.org/abs/1803.02155). With the part for values.
 # - Su et al. (2021), *RoFormer*, [arXiv:2104.09864](https://arxiv.org/abs/2104.09864). Rotary, derived from the wish for distance.

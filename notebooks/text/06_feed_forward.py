@@ -171,7 +171,7 @@ show_figure(
 #
 # ### 1. Add two bits, by hand
 #
-# In binary, 0 + 1 is 01 and 1 + 1 is 10. From two bits $a$, $b$ we want two: *sum* (1 if exactly one of them is 1) and *carry* (1 if both are). Three hidden units: $a - b$ is positive for “only $a$”, $b - a$ for “only $b$”, $a + b - 1$ for “both”; ReLU drops what is negative. Then sum = first plus second, carry = third. With a pencil: (1, 1) gives 0, 0, 1, so sum 0 and carry 1.
+# In binary, 0 + 1 is 01 and 1 + 1 is 10. From two bits $a$, $b$ we want two: *sum* (1 if exactly one of them is 1) and *carry* (1 if both are). Three hidden units: $a - b$ is positive for “only $a$”, $b - a$ for “only $b$”, $a + b - 1$ for “both”; ReLU drops what is negative. Then sum = first plus second, carry = third ($b_2$ is 0). With a pencil: (1, 1) gives 0, 0, 1, so sum 0 and carry 1.
 
 # %%
 bits = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -223,7 +223,7 @@ print(f"mean squared error {(best - added).square().mean():.3f}")
 # %% [markdown]
 # It answers ½ for every sum: mean squared error ¼. Its carry is off by ¼ each time: 1/16. The mean of both, 0.156, is the *floor* of everything linear.
 #
-# Now by training, 300 steps from random weights. **Predict** each error, and whether training finds the 3 hidden units that suffice.
+# Now by training, 300 steps from random weights. **Predict** each error, and whether training finds the 3 hidden units that suffice. (A unit that is 0 for all four rows is counted as *dead*.)
 
 # %%
 def trained_error(layers, seed):
@@ -259,7 +259,7 @@ print("as expected")
 # %% [markdown]
 # Linear: the floor. ReLU with 64 units: 0. With 3 units a solution exists, but these three runs got stuck (other seeds find it): some units are *dead*, negative for all four rows, so they hand on 0 and get a gradient of 0. Of 64 many are dead too, most from the start, and enough are left. Width helps to *find* a solution.
 #
-# Back to the Question: after the reading came a linear layer, `answer`. Two more in front of it are still one.
+# Back to the Question: after the reading came a linear layer, `answer`. Two more in front of it are still one, and so is their sum with what was read: $x + x W_1 W_2 = x\,(I + W_1 W_2)$, biases aside.
 
 # %% [markdown]
 # ### 3. Four bends
@@ -498,7 +498,7 @@ print("as expected")
 # %% [markdown]
 # Without the bend the model is worse for every seed, though attention and norms still bend. GELU and SwiGLU have differences of both signs here: that they differ from ReLU is *not shown*. (Even without any difference, five equal signs come once in 16 times. Try seeds 10 to 14: “no bend” loses again; the others may change places.)
 #
-# Shazeer (2020, table 1) had a model of T5's base size and 524,288 steps: ReLU 1.677 nats a token, GELU 1.679, SwiGLU 1.636, and ReGLU, a gate with ReLU, 1.645. There the gate made most of the difference, the smooth curve little (one run each).
+# Shazeer (2020, table 1) had a model of T5's base size and 524,288 steps: ReLU 1.677 nats a token, GELU 1.679, SwiGLU 1.636, and ReGLU, a gate with ReLU, 1.645. There the gate made most of the difference (one run each).
 
 # %% [markdown]
 # ### 7. Where the parameters sit
@@ -566,7 +566,7 @@ else:
             print(f"silenced {str(silenced):6} {to:.2f}")
 
 # %% [markdown]
-# One unit for *to*, in English and in Chinese (到). Geva et al. (2021) read the whole layer this way, as a memory: $W_1$ recognises, $W_2$ writes. Few units are as easy to read; this one was the strongest of 46,080.
+# One unit for *to*, in English and in Chinese (到). Geva et al. (2021) read the whole layer this way, as a memory: $W_1$ recognises, $W_2$ writes. Do not expect every unit to read so easily: this one was the strongest of 46,080, for one sentence.
 
 # %% [markdown]
 # ## Check
@@ -737,7 +737,7 @@ show_figure(
         "Three tables of 5 outputs by 5 inputs; a dot means depends on. Right: the "
         "diagonal only. Flattened, and wrong axis: all cells."
     ),
-    caption="Two wrong layers let every output depend on every input, later ones too.",
+    caption="A dot: the output depends on the input; two wrong layers mix all positions.",
 )
 assert tables["flattened"].all()
 assert tables["wrong axis"].all()
@@ -749,7 +749,7 @@ assert tables["wrong axis"].all()
 # %% [markdown]
 # ### “GELU is GELU: either form will do for GPT-2's weights.”
 #
-# Twelve layers of GPT-2's design at a quarter of its width, fresh weights. We exchange the form and watch the stream. **Predict:** does the difference grow from layer to layer, or fade?
+# Twelve layers of GPT-2's design at a quarter of its width, fresh weights. We exchange the form and watch the stream; then the loss of step 6's GELU model, and last rounding alone. **Predict:** does the difference grow from layer to layer, or fade?
 
 # %%
 def stream_with(model, name, tokens):

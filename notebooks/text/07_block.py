@@ -330,7 +330,7 @@ for function in (drop, F.dropout):
 #
 # ### 5. The block
 #
-# What a block owns, under the library's names. With cross-attention (lesson 05) it has three sublayers, else two; each has its own norm. (`attention_scheme` is of lesson 04, `n_kv_heads` of lesson 10.)
+# What a block owns, under the library's names. With cross-attention (lesson 05) it has three sublayers, else two; each has its own norm. (`make_norm` gives the library's norms: our functions as modules that own `gain` and `bias`. `attention_scheme` is of lesson 04, `n_kv_heads` of lesson 10.)
 
 # %%
 from course_lib.attention import MultiHeadAttention
@@ -464,7 +464,7 @@ for kind in ("post-norm", "pre-norm"):
 print("as expected")
 
 # %% [markdown]
-# *Bare*: everything dies, the first block's gradient too. *Rope only*: sizes multiply, until the gradient no longer fits into float32 (inf, then nan); what positions share outgrows what they do not. *Ruler only*: size 1, and gradients that arrive; but all positions have become one (what is left is rounding). The ruler cures the sizes, not the merging.
+# *Bare*: with these starting weights (Glorot's) everything dies, the first block's gradient too. *Rope only*: sizes multiply, until the gradient no longer fits into float32 (inf, then nan); what positions share outgrows what they do not. *Ruler only*: size 1, and gradients that arrive; but all positions have become one (what is left is rounding). The ruler cures the sizes, not the merging.
 #
 # With both, no gradient vanishes or explodes. Whether the positions stay apart depends on where the ruler lies:
 
@@ -568,13 +568,13 @@ assert all(abs(loss - guess) < 0.1 for loss in losses["post-norm", 8])
 print("as expected")
 
 # %% [markdown]
-# With two blocks both learn. With eight, pre-norm learns; post-norm stays with the guesser, its own share practically 0. When new it was a few hundredths: training merged the positions, not depth alone. Which is cause and which effect is not separated here, and one learning rate served both orders, tuned for neither. Nor is it shown that post-norm *cannot* learn: the original has six blocks and raises its learning rate slowly (warm-up; Vaswani et al., section 5.3; lesson 11). Try `fit("post-norm", 8, seed, n_steps=200, learning_rate=0.001)`: some seeds get away.
+# With two blocks both learn. With eight, pre-norm learns; post-norm stays with the guesser, its own share practically 0. When new it was a few hundredths: training merged the positions, not depth alone. (Try `own_share` on a bare reader after `fit`.) Which is cause and which effect is not separated here, and one learning rate served both orders, tuned for neither. Nor is it shown that post-norm *cannot* learn: the original has six blocks and raises its learning rate slowly (warm-up; Vaswani et al., section 5.3; lesson 11). Try `fit("post-norm", 8, seed, n_steps=200, learning_rate=0.001)`: with twice the steps and a third of the learning rate, the seeds we tried get away.
 #
 # That eight blocks beat two is not shown either; 100 steps are a short run.
 #
 # ### 8. The end of the rope
 #
-# A pre-norm stream is a sum. **Predict:** twice the sublayers, how many times the size?
+# A pre-norm stream is a sum. **Predict:** twice the sublayers, how many times the size? (Last column: whether the root of their number fits.)
 
 # %% tags=["nbval-ignore-output"]
 print("sublayers   size: three seeds   root/size")
@@ -615,7 +615,7 @@ for blocks in (Stack(config).blocks, nn.ModuleList([Block(config)] * 3)):
     print(len(blocks), "blocks,", sum(p.numel() for p in blocks.parameters()))
 
 # %% [markdown]
-# GPT-2 (section 2.3) and the library's `Decoder`, if pre-norm, divide the weights that write to the stream by that root, at the start. And after training? SmolLM2, sizes after 1, 10, 20 and 30 blocks and after the final norm:
+# GPT-2 (section 2.3) and the library's `Decoder`, if pre-norm, divide the weights that write to the stream, at the start, by the root of the number of sublayers. And after training? SmolLM2, sizes after 1, 10, 20 and 30 blocks and after the final norm:
 
 # %% tags=["weights"]
 from course_lib import pretrained
@@ -876,7 +876,7 @@ print("small:", with_std(small), "right:", layer_norm(small, torch.ones(2), None
 
 
 # %% [markdown]
-# Plain at width 4, hidden in the fourth digit at 768; and small numbers come out more than twice too large. Test at width 4, and with numbers smaller than the root of `eps`.
+# Plain at width 4, hidden in the fourth digit at 768; and small numbers come out more than twice as large as they should. Test at width 4, and with numbers smaller than the root of `eps`.
 #
 # ### “A norm takes the mean over the sequence.”
 #
