@@ -213,7 +213,7 @@ print("with, right:", [round(share, 3) for share in exact])
 assert min(exact) > 0.9
 
 # %% [markdown]
-# Nearly all that the first one writes are German number names, and almost none is the number asked: *fluent and unrelated*. Its grammar is sound, so only a look at the source shows the fault.
+# Nearly all that the first one writes are German number names, and almost none is the number asked for: *fluent and unrelated*. Its grammar is sound, so only a look at the source shows the fault.
 #
 # The second gets nearly all unseen numbers right. So before it wrote *ein* it had read *one*. How?
 
@@ -284,7 +284,7 @@ show_figure(
 #
 # ### 1. One glance at the card, by hand
 #
-# The card says *Friday*, *dinner*, *salad*. A day is needed next: the query is (6, 0, 0, 0). Scores, divided by the root of 4: 6/2 = 3, 0, 0. Exponentials: 20.09, 1, 1, together 22.09. Weights: 0.91, 0.05, 0.05.
+# The card says *Friday*, *dinner*, *salad*; their keys are (1, 0, 0, 0), (0, 1, 0, 0) and (0, 0, 1, 0). A day is needed next: the query is (6, 0, 0, 0). Scores, divided by the root of 4: 6/2 = 3, 0, 0. Exponentials: 20.09, 1, 1, together 22.09. Weights: 0.91, 0.05, 0.05.
 
 # %%
 from course_lib.attention import attention, merge_heads, split_heads
@@ -435,7 +435,7 @@ print("again", more_calls)
 print("same outputs:", torch.equal(once, again))
 
 # %% [markdown]
-# The outputs are the same, so no test of results finds this fault; a count does. What does it cost? For $S$ source places and width $d$, a step has two projections of one vector (`to_queries`, `to_output`), $2 d^2$ multiplications, and reads with $2 S d$. Projecting again adds $2 S d^2$. By hand for $S = 10$, $d = 4$: 32 + 80 = 112, and 320 more, 3.9 times in all. **Predict** the factor for Whisper tiny's sizes (lesson 14):
+# The outputs are the same, so no test of results finds this fault; a count does. What does it cost? For $S$ source places and width $d$, a step has two projections of one vector (`to_queries`, `to_output`), $2 d^2$ multiplications, and reads with $2 S d$. Projecting again adds $2 S d^2$. By hand for $S = 10$, $d = 4$: 32 + 80 = 112, and 320 more, 3.9 times in all. **Predict** the factor for Whisper tiny (lesson 14), $S = 1500$ and $d = 384$:
 
 # %%
 S, d = 1500, 384
@@ -548,7 +548,7 @@ assert min(on_word[1] + on_word[2]) < 0.9
 print("as expected")
 
 # %% [markdown]
-# (600 training and 299 test numbers, 200 updates, seeds 0, 1, 2.) Words alone: nearly always on the right word, in these three seeds (another may get stuck: try 4). One encoder layer: always here, though not for every seed. Two: it depends on the seed. Yet the encoders translate at least as well. Do they not need the right word?
+# (600 training and 299 test numbers, 200 updates, seeds 0, 1, 2.) Words alone: nearly always on the right word, in these three seeds (another may get stuck: try 4). One encoder layer: always in these three seeds; others differ. Two: it depends on the seed. Yet the encoders translate at least as well. Do they not need the right word?
 #
 # Weights name *places*. What lies there? We change one word of the source, and give the decoder the old memory with *one place* taken from the new one. If the piece changes, the word was read from that place. We try two places: the one read most, then the word's own. 50 test numbers; two models: words alone, and the one with the smallest share.
 
@@ -594,7 +594,7 @@ assert read_most > 0.8
 assert read_most > own + 0.05
 
 # %% [markdown]
-# Without an encoder the two are one place. With it, exchanging the place that is read most changes nearly all pieces, exchanging the word's own far fewer: the encoder has carried words elsewhere, and there the decoder reads them. The weight named the right place; we were wrong about what lies there. So again (lesson 03): weights are a clue, a change of the input is the proof.
+# Without an encoder the two are one place. With it, exchanging the place that is read most changes nearly all pieces, exchanging the word's own fewer: the encoder has carried words elsewhere, and there the decoder reads them. The weight named the right place; we were wrong about what lies there. So again (lesson 03): weights are a clue, a change of the input is the proof.
 #
 # Such a proof for the translators of the question: each row gets the memory of another number.
 
@@ -732,6 +732,9 @@ matrices = [p for p in model.encoder.parameters() if p.ndim == 2]
 assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in matrices)
 print(f"each of {len(matrices)} matrices of the encoder has a gradient")
 
+# %% [markdown]
+# Padding is never read while writing, even where it holds NaN: each row is as if alone.
+
 # %%
 spoiled = model.encoder(source, [3, 5]).detach()
 spoiled[0, 3:] = torch.nan  # whoever reads this padding is lost
@@ -740,6 +743,10 @@ both = generate_batch(model, starts, 7, memory=spoiled, memory_lengths=[3, 5])
 assert both[0] == generate(model, [1], 7, memory=spoiled[:1, :3])
 print("written alone and in a batch: equal")
 
+# %% [markdown]
+# And a decoder without cross-attention is refused:
+
+# %%
 try:
     EncoderDecoder(model.encoder, without_source(0))
     raise AssertionError("a decoder that cannot read was accepted")
@@ -747,7 +754,7 @@ except ValueError as problem:
     print(problem)
 
 # %% [markdown]
-# The library's `keep`; `cache.cross` recalls what the cache of lesson 10 holds:
+# The library's `keep`; `cache.cross` recalls what the cache of lesson 10 holds, and `n_kv_heads` is here the number of heads:
 
 # %%
 import inspect
@@ -827,7 +834,7 @@ assert min(shares["with_source"]) > 0.85
 print("as expected")
 
 # %% [markdown]
-# On the words alone most names fail: *ein* needs a word that is hidden. Behind an encoder we see no harm: it has carried the last word to the first place. So neither the loss nor the names show the fault; the first row of `moved_by` does. And a square mask does not even fit:
+# On the words alone most names fail: *ein* needs a word that is hidden. Behind an encoder we see no harm: it has carried the last word to the first place. So the names do not show the fault; the first row of `moved_by` does. And a square mask does not even fit:
 
 # %%
 try:
@@ -853,7 +860,7 @@ for seed, model in zip(SEEDS, models, strict=True):
 
 
 # %% [markdown]
-# Only padded ones, few or many of them by the seed. Full-length sources stay right, so one blames the model. How to notice: write a short source alone and beside a long one; the tokens must be equal.
+# Only padded ones, few or many of them, depending on the seed. Full-length sources stay right, so one blames the model. How to notice: write a short source alone and beside a long one; the tokens must be equal.
 
 # %% [markdown]
 # ### “It is the same attention again, so it can share the matrices.”
@@ -883,7 +890,7 @@ for seed, sound in zip(SEEDS, models, strict=True):
     assert loaded < learned
 
 # %% [markdown]
-# On this small task it learns as well, with fewer parameters. But it is another model than the one in the papers. Weights of a model with two sets load *without complaint*: one set overwrites the other, and names go wrong, few or nearly all by the seed. How to notice: count the parameters, each once.
+# On this small task it learns as well, with fewer parameters. But it is another model than the one in the papers. Weights of a model with two sets load *without complaint*: one set overwrites the other, and names go wrong, here from a quarter to nine in ten. How to notice: count the parameters, each once.
 
 # %% [markdown]
 # ## On a GPU
