@@ -25,6 +25,9 @@ def progress_path(environ: Mapping[str, str] | None = None) -> Path:
         environ: environment variables; None takes those of this process.
             COURSE_PROGRESS names the file itself and wins over the platform's place.
 
+    Raises:
+        ProgressError: COURSE_PROGRESS begins with the home of an unknown user.
+
     Source: XDG Base Directory Specification 0.8; the Windows and macOS equivalents.
     Lesson: notebooks/00_start.ipynb
 
@@ -35,7 +38,10 @@ def progress_path(environ: Mapping[str, str] | None = None) -> Path:
     """
     environ = os.environ if environ is None else environ
     if chosen := environ.get("COURSE_PROGRESS"):
-        return Path(chosen).expanduser().absolute()
+        try:
+            return Path(chosen).expanduser().absolute()
+        except RuntimeError as error:
+            raise ProgressError(f"COURSE_PROGRESS is {chosen!r}: {error}") from error
     if sys.platform == "win32":
         base = environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":
@@ -66,7 +72,7 @@ def read_progress(path: Path | None = None) -> dict[str, Any]:
     """
     path = path or progress_path()
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return {"quiz": {}}
     except OSError as error:
@@ -91,11 +97,17 @@ def _is_progress(found: object) -> bool:
     lessons = found.get("quiz", {})
     if not isinstance(lessons, dict):
         return False
-    names = {"first", "last", "first_right", "right", "tries", "when"}
     return all(
-        isinstance(questions, dict)
-        and all(isinstance(a, dict) and names <= set(a) for a in questions.values())
+        isinstance(questions, dict) and all(map(_is_answer, questions.values()))
         for questions in lessons.values()
+    )
+
+
+def _is_answer(found: object) -> bool:
+    kinds = {"first": list, "last": list, "first_right": bool, "right": bool}
+    kinds |= {"tries": int, "when": str}
+    return isinstance(found, dict) and all(
+        isinstance(found.get(name), kind) for name, kind in kinds.items()
     )
 
 
@@ -130,14 +142,18 @@ def note_answer(
     >>> note_answer("masks", "purpose", ["b"], True, file)["tries"]
     2
     """
-    path = path or progress_path()
+    path = (path or progress_path()).resolve()  # a link stays one
+    if path.is_dir():
+        raise ProgressError(
+            f"The progress file {path} is a folder. Set COURSE_PROGRESS to a file."
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_suffix(".lock"), timeout=10):
+        with FileLock(path.with_name(path.name + ".lock"), timeout=10):
             progress = read_progress(path)
             questions = progress["quiz"].setdefault(lesson, {})
             former = questions.get(question, {})
-            questions[question] = {
+            questions[question] = former | {
                 "first": former.get("first", list(chosen)),
                 "first_right": former.get("first_right", right),
                 "last": list(chosen),
@@ -156,6 +172,8 @@ def note_answer(
 
 def _replace(path: Path, text: str) -> None:
     """Write the whole file or leave the old one: a crash keeps what was there."""
-    draft = path.with_suffix(".new")
+    if path.exists():
+        path.open("a").close()  # a file that is write-protected stays as it is
+    draft = path.with_name(path.name + ".new")
     draft.write_text(text, encoding="utf-8")
     os.replace(draft, path)

@@ -1,8 +1,9 @@
 // One quiz: a fieldset a question. The page judges, so that it works on without a kernel;
-// Python hears of each answer through the trait `answer` and replies in `note`.
+// Python hears of each answer by a message of its own, counts it in `noted` and replies in
+// `note`.
 
 const LETTERS = "abcdefgh";
-const PATIENCE_MS = 4000; // a kernel that is alive and idle replies within a few ms
+const PATIENCE_MS = 4000; // a kernel that is idle replies within a few ms
 
 function element(tag, properties = {}, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
@@ -85,15 +86,16 @@ function asked(question, number, group, tell) {
 }
 
 function render({ model, el }) {
-  let number = model.get("noted"); // another view may have asked before
   const tell = (question, chosen) => {
-    number += 1; // the same answer twice is two tries
-    const mine = number;
-    model.set("answer", { question, chosen, number });
-    model.save_changes();
+    const before = model.get("noted");
     setTimeout(() => {
-      if (model.get("noted") < mine) show("Not noted: no kernel answers.");
+      if (model.get("noted") === before) show("Not noted yet: the kernel is busy or gone.");
     }, PATIENCE_MS);
+    try {
+      model.send({ question, chosen }); // not a trait: a busy kernel hears only its last value
+    } catch {
+      // the kernel is gone, which the learner is told when patience ends
+    }
   };
   const root = element("div", { className: "quiz" });
   const group = `quiz-${Math.random().toString(36).slice(2)}`; // two views do not share radios
@@ -107,9 +109,10 @@ function render({ model, el }) {
   showNote();
   model.on("change:note change:noted", showNote);
   root.append(note);
-  // In a notebook, keys such as x and the arrows are also commands on cells.
+  // In a notebook, keys such as x and the arrows are also commands on cells; Ctrl+S is meant.
   root.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" && event.key !== "Tab") event.stopPropagation();
+    const leaves = ["Escape", "Tab"].includes(event.key) || event.ctrlKey || event.metaKey;
+    if (!leaves) event.stopPropagation();
   });
   el.append(root);
   return () => model.off("change:note change:noted", showNote);

@@ -18,7 +18,7 @@ class Quiz(anywidget.AnyWidget):
     """The questions of a lesson as a widget; Python notes each answer.
 
     The page judges an answer and shows the reasons, so that it works on when the kernel
-    is gone; `answer` tells Python, which judges anew, writes the progress file and
+    is gone; a message tells Python, which judges anew, writes the progress file and
     replies in `note`.
 
     Args:
@@ -33,30 +33,31 @@ class Quiz(anywidget.AnyWidget):
     _esm = HERE / "widget.js"
     _css = HERE / "widget.css"
     questions = traitlets.List().tag(sync=True)
-    answer = traitlets.Dict().tag(sync=True)  # question: id, chosen: letters, number
     note = traitlets.Unicode().tag(sync=True)
-    noted = traitlets.Int().tag(sync=True)  # the number of the last answer heard
+    noted = traitlets.Int().tag(sync=True)  # how many answers were heard
 
     def __init__(self, lesson: str):
         self.lesson, self._loaded = lesson, load_questions(lesson)
         super().__init__(questions=[asdict(question) for question in self._loaded])
         self.note = earlier(lesson, self._loaded)
-        self.observe(self._on_answer, names="answer")
+        self.on_msg(self._on_answer)
 
-    def _on_answer(self, change: dict) -> None:
+    def _on_answer(self, _widget, answer: dict, _buffers) -> None:
         """Judge and note what was chosen, and say where it was noted."""
         by_id = {question.id: question for question in self._loaded}
-        question = by_id.get(change["new"].get("question"))
-        chosen = "".join(sorted(set(str(change["new"].get("chosen", "")))))
-        if question is None or not chosen or not set(chosen) <= set(LETTERS):
+        question, chosen = by_id.get(answer.get("question")), answer.get("chosen")
+        if question is None or not isinstance(chosen, str):
             return  # nothing that the page sends
+        chosen = "".join(sorted(set(chosen)))
+        if not chosen or not set(chosen) <= set(LETTERS[: len(question.choices)]):
+            return
         try:
             note_answer(self.lesson, question.id, chosen, question.is_right(chosen))
         except ProgressError as error:
             self.note = f"Not noted. {error}"
         else:
             self.note = earlier(self.lesson, self._loaded)
-        self.noted = int(change["new"].get("number", 0))
+        self.noted += 1
 
     def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
         """Give the widget, and for pages without a kernel the same as html and text."""

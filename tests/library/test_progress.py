@@ -96,7 +96,13 @@ def test_what_other_parts_of_the_course_wrote_is_left_alone(file):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "3", '{"quiz": []}', '{"quiz": {"m": {"q": {}}}}', "\x00"]
+    "text",
+    ["", "{", "[]", "3", '{"quiz": []}', '{"quiz": {"m": {"q": {}}}}', "\x00"]
+    + [
+        '{"quiz": {"m": {"q": {"first": [], "last": [], "first_right": true, '
+        f'"right": {right}, "tries": {tries}, "when": ""}}}}}}}}'
+        for right, tries in (("null", 1), ('"yes"', 1), ("true", '"3"'))
+    ],
 )
 def test_a_damaged_file_is_reported_and_never_overwritten(text, file):
     file.parent.mkdir()
@@ -116,6 +122,36 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
 def test_a_place_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(ProgressError, match="cannot be read.*COURSE_PROGRESS"):
         read_progress(tmp_path)  # a folder
+
+
+def test_a_folder_is_not_taken_for_a_file(tmp_path):
+    with pytest.raises(ProgressError, match="is a folder.*COURSE_PROGRESS"):
+        note_answer("masks", "purpose", "b", True, tmp_path)
+    assert list(tmp_path.parent.glob(f"{tmp_path.name}.*")) == []
+
+
+def test_an_unknown_users_home_is_named():
+    with pytest.raises(ProgressError, match="COURSE_PROGRESS is '~nobody-here/p.json'"):
+        progress_path({"COURSE_PROGRESS": "~nobody-here/p.json"})
+
+
+def test_a_link_stays_a_link_and_neighbours_stay_alone(tmp_path):
+    (tmp_path / "synced").mkdir()
+    real, link = tmp_path / "synced" / "p.json", tmp_path / "p.json"
+    real.write_text("{}")
+    link.symlink_to(real)
+    (tmp_path / "synced" / "p.new").write_text("mine")
+    note_answer("masks", "purpose", "b", True, link)
+    assert link.is_symlink()
+    assert read_progress(real)["quiz"]["masks"]["purpose"]["tries"] == 1
+    assert (tmp_path / "synced" / "p.new").read_text() == "mine"
+
+
+def test_a_file_saved_by_notepad_and_notes_of_another_version_are_read(file):
+    first = note_answer("masks", "purpose", "b", True, file)
+    text = json.dumps({"quiz": {"masks": {"purpose": first | {"note": "ü"}}}})
+    file.write_text(text, encoding="utf-8-sig")
+    assert note_answer("masks", "purpose", "a", False, file)["note"] == "ü"
 
 
 def test_a_write_that_fails_keeps_what_was_there(file, monkeypatch):

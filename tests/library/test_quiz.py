@@ -157,6 +157,11 @@ def file(monkeypatch, tmp_path):
     return tmp_path / "progress.json"
 
 
+def tell(widget, question, chosen):
+    """Send what the page sends when a choice is checked."""
+    widget._handle_custom_msg({"question": question, "chosen": chosen}, [])
+
+
 def test_the_widget_holds_the_questions_and_a_text_for_pages_without_a_kernel():
     questions = load_questions("masks")
     widget = Quiz("masks")
@@ -173,18 +178,10 @@ def test_an_answer_is_judged_noted_and_told(file):
     assert widget.note == ""
     assert not file.exists()
     wrong = next(a for a in "abcd" if a != questions[0].key)
-    widget.answer = {"question": questions[0].id, "chosen": wrong, "number": 1}
+    tell(widget, questions[0].id, wrong)
     assert widget.note == "Your progress: 0 of 5 right, 0 at the first try."
-    widget.answer = {
-        "question": questions[0].id,
-        "chosen": questions[0].key,
-        "number": 2,
-    }
-    widget.answer = {
-        "question": questions[1].id,
-        "chosen": questions[1].key,
-        "number": 3,
-    }
+    tell(widget, questions[0].id, questions[0].key)
+    tell(widget, questions[1].id, questions[1].key)
     assert widget.note == "Your progress: 2 of 5 right, 1 at the first try."
     assert widget.noted == 3
     assert read_progress(file)["quiz"]["masks"][questions[0].id]["first"] == [wrong]
@@ -194,18 +191,21 @@ def test_an_answer_is_judged_noted_and_told(file):
 def test_the_same_answer_again_is_another_try(file):
     question = load_questions("masks")[0]
     widget = Quiz("masks")
-    for number in (1, 2):
-        widget.answer = {"question": question.id, "chosen": "a", "number": number}
+    for _ in range(2):
+        tell(widget, question.id, "a")
     assert read_progress(file)["quiz"]["masks"][question.id]["tries"] == 2
 
 
 @pytest.mark.parametrize(
     "answer",
     [{}, {"question": "unknown", "chosen": "a"}, {"question": "purpose"}]
-    + [{"question": "purpose", "chosen": chosen} for chosen in ("", "z", "a b")],
+    + [
+        {"question": "purpose", "chosen": chosen}
+        for chosen in ("", "z", "a b", "h", None, 3)
+    ],
 )
 def test_what_no_page_sends_is_not_noted(answer, file):
-    Quiz("masks").answer = {"number": 1} | answer
+    Quiz("masks")._handle_custom_msg(answer, [])
     assert not file.exists()
 
 
@@ -213,7 +213,7 @@ def test_a_file_that_cannot_be_written_is_told_and_the_quiz_goes_on(file):
     file.write_text("damaged")
     widget = Quiz("masks")
     assert "damaged" in widget.note
-    widget.answer = {"question": "purpose", "chosen": "b", "number": 1}
+    tell(widget, "purpose", "b")
     assert widget.note.startswith("Not noted.")
     assert widget.noted == 1
     assert file.read_text() == "damaged"
@@ -231,3 +231,15 @@ def test_outside_a_notebook_the_quiz_is_plain_text():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == plain_text(load_questions("masks")) + "\n"
     assert done.stderr == ""
+
+
+def test_a_question_with_several_right_is_judged_by_all_of_them(file):
+    question = next(q for q in load_questions("masks") if q.several)
+    widget = Quiz("masks")
+    for chosen, right in ((question.key[:1], False), (question.key[::-1], True)):
+        tell(widget, question.id, chosen)
+        noted = read_progress(file)["quiz"]["masks"][question.id]
+        assert noted["right"] is right
+        assert noted["last"] == sorted(chosen)
+    tell(widget, question.id, "abcd")
+    assert "0 of 5 right, 0 at the first try" in widget.note
