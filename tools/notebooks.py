@@ -269,7 +269,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--fresh", action="store_true", help="renew kept outputs")
     parser.add_argument("--force", action="store_true", help="the text always wins")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)  # names may follow --fresh
     done = [run(options, path) for path in notebook_paths(options.names)]
     return 0 if all(done) else 1
 
