@@ -5,7 +5,7 @@
 #
 # **You build** five ways to tell attention where a token stands, behind one interface.
 #
-# **You will be able to** *compute* what each of them adds to a score, *predict* what a model does beyond the length it was trained at, and *debug* positions that are mixed up, counted along the wrong axis or started anew.
+# **You will be able to** *compute* what each of them does to a vector or a score, *predict* what a model does beyond the length it was trained at, and *debug* positions that are mixed up, counted along the wrong axis or started anew.
 #
 # About 75 minutes.
 
@@ -609,7 +609,7 @@ for name in ("sinusoidal", "learned", "rotary"):
     assert more.max() < 0.05 if name == "rotary" else more.min() > 0.05
 
 # %% [markdown]
-# Rotary is well again: no *distance* is new to it, and high positions do no harm. Sinusoidal and learned stay broken: they meet *positions* that training never showed.
+# Rotary is well again: no *distance* is new to it, and high positions, here up to 127, do no harm. Sinusoidal and learned stay broken: they meet *positions* that training never showed.
 #
 # One task, one small size. In large models of Press et al. sinusoidal and rotary failed too.
 #
