@@ -609,7 +609,7 @@ for name in ("sinusoidal", "learned", "rotary"):
     assert more.max() < 0.05 if name == "rotary" else more.min() > 0.05
 
 # %% [markdown]
-# Rotary is well again: no *distance* is new to it, and high positions, here up to 127, do no harm. Sinusoidal and learned stay broken: they meet *positions* that training never showed.
+# Rotary is well again: no *distance* is new to it, and high positions do no harm here. Sinusoidal and learned stay broken: they meet *positions* that training never showed.
 #
 # One task, one small size. In large models of Press et al. sinusoidal and rotary failed too.
 #
@@ -870,7 +870,7 @@ for name, x in (("wrong", wrong), ("right", right)):
 # %% [markdown]
 # ### “One new token: its position is 0.”
 #
-# While writing, a cache keeps the turned keys, and one query comes at a time (lesson 10). Ten keys stand at 0 to 9; the query belongs at 10. All vectors are equal, so scores show distance alone. (The fastest pair is set to zero: its waves would hide the trend.) Printed are the scores of keys 0, 1, 8 and 9. **Predict** which key the restarted query likes best.
+# While writing, a cache keeps the turned keys, and one query comes at a time (lesson 10). Ten keys stand at 0 to 9; the query belongs at 10. All vectors are equal, so scores show distance alone. (The fastest pair is set to zero: its waves would hide the trend.) Printed: keys 0, 1, 8, 9. **Predict** which key the restarted query likes best.
 
 # %%
 slow = torch.tensor([0.0, 0, 1, 1, 1, 1, 1, 1]).expand(1, 1, 1, 8)

@@ -936,7 +936,7 @@ assert slow > fast
 # %% [markdown]
 # ## Exercise
 #
-# **A. Compute** (15 minutes). Five rows of targets share three sources. `kept` is what `keep` gave for the sources: keys and values, each (source, head, key, d_head). `lengths` (source,) counts their real places, at least 1. `owner` (row,) says which source each row reads. Write `read_kept(cross, x, kept, lengths, owner)` for `x` (row, query, d_model): the outputs alone, (row, query, d_model), each row as if alone with its source, cut to its length.
+# **A. Compute** (15 minutes). First on paper: $S = 20$, $d = 8$. How many multiplications is a step with the source kept, and how many times that if it is projected again? (448, and 6.7 times.) Then in code: five rows of targets share three sources. `kept` is what `keep` gave for the sources: keys and values, each (source, head, key, d_head). `lengths` (source,) counts their real places, at least 1. `owner` (row,) says which source each row reads. Write `read_kept(cross, x, kept, lengths, owner)` for `x` (row, query, d_model): the outputs alone, (row, query, d_model), each row as if alone with its source, cut to its length.
 
 # %%
 def read_kept(cross, x, kept, lengths, owner):
