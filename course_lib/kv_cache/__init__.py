@@ -13,8 +13,9 @@ Cross-attention's keys and values are kept beside them: computed once per source
 
 from course_lib.kv_cache.contiguous import AppendCache, PreallocatedCache
 from course_lib.kv_cache.paged import PagedCache
-from course_lib.kv_cache.protocol import KeyValueCache, Step
+from course_lib.kv_cache.protocol import KeyValueCache
 from course_lib.kv_cache.sliding_window import SlidingWindowCache
+from course_lib.kv_cache.step import Step
 
 __all__ = [
     "AppendCache",

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from course_lib.kv_cache.protocol import KeyValueCache, Step, usable
+from course_lib.kv_cache.protocol import KeyValueCache, usable
+from course_lib.kv_cache.step import Step
 
 
 class PagedCache(KeyValueCache):

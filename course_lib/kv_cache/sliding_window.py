@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from course_lib.kv_cache.protocol import KeyValueCache, Step
+from course_lib.kv_cache.protocol import KeyValueCache
+from course_lib.kv_cache.step import Step
 from course_lib.masks import PADDING
 
 
