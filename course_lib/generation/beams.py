@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from course_lib.generation.writing import check_room, last_logits, prompt_ids_of
+from course_lib.generation.prompts import check_room, last_logits, prompt_ids_of
 from course_lib.sampling import top_k
 
 

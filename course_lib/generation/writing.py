@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-import torch
 from torch import Tensor, nn
 
+from course_lib.generation.prompts import (
+    check_room,
+    last_logits,
+    pad,
+    prompt_ids_of,
+)
 from course_lib.kv_cache import KeyValueCache
-from course_lib.modes import mode
 from course_lib.sampling import Sampler
 
 
@@ -183,7 +187,7 @@ def _batches(
         )
     held = None if isinstance(cache, bool) else cache
     check_room(decoder, held, prompts, max_new_tokens)
-    tokens, _ = _pad(prompts, decoder.embedding.weight.device)
+    tokens, _ = pad(prompts, decoder.embedding.weight.device)
     decoder.check(tokens, memory, memory_lengths, held)
     if cache is True:
         longest = max(map(len, prompts)) + max_new_tokens
@@ -194,44 +198,6 @@ def _batches(
     )
 
 
-def prompt_ids_of(prompt: Sequence[int] | Tensor) -> list[int]:
-    """Return a prompt as a list of ids, or raise a ValueError that says what is wrong."""
-    try:
-        ids = torch.as_tensor(prompt).tolist()
-    except (TypeError, ValueError, RuntimeError):
-        ids = None  # a str, say, or None
-    if not isinstance(ids, list) or not ids or not all(type(i) is int for i in ids):
-        raise ValueError(
-            f"a prompt was {prompt!r}; pass a flat list of at least one id, for example the "
-            f"start token"
-        )
-    return ids
-
-
-def check_room(decoder, cache, prompts, max_new_tokens) -> None:
-    """Refuse what would run past the model or the cache before computing anything."""
-    if cache is not None and cache.batch != len(prompts):
-        raise ValueError(
-            f"{len(prompts)} prompts were given and a cache of {cache.batch} rows; "
-            f"make one with batch={len(prompts)}"
-        )
-    fed = [0] * len(prompts) if cache is None else cache.lengths.tolist()
-    needed = (
-        max(n + len(prompt) for n, prompt in zip(fed, prompts, strict=True))
-        + max_new_tokens
-    )
-    limit = decoder.config.max_length
-    if cache is not None:
-        limit = min(limit, cache.max_length) if cache.bounded else limit
-        if not cache.bounded and decoder.config.positions != "learned":
-            return
-    if needed > limit:
-        raise ValueError(
-            f"prompt and new tokens would make a row {needed} tokens long and there is room for "
-            f"{limit}; shorten the prompt, lower max_new_tokens, or make the cache longer"
-        )
-
-
 def _write(
     decoder, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
 ) -> Iterator[dict[int, int]]:
@@ -240,7 +206,7 @@ def _write(
     history = [list(prompt) for prompt in prompts]
     feed, writing = prompts, set(range(len(prompts)))
     for _ in range(max_new_tokens):
-        tokens, lengths = _pad(feed, device)
+        tokens, lengths = pad(feed, device)
         logits = last_logits(decoder, tokens, lengths, cache, memory, memory_lengths)
         chosen = sampler(logits, history).tolist()
         new = {row: chosen[row] for row in sorted(writing)}
@@ -258,31 +224,3 @@ def _write(
             feed = [
                 [chosen[row]] if row in writing else [] for row in range(len(prompts))
             ]
-
-
-def _pad(
-    rows: list[list[int]], device: torch.device
-) -> tuple[Tensor, list[int] | None]:
-    """Put rows of ids into one tensor, padded on the right; lengths only where needed."""
-    lengths = [len(row) for row in rows]
-    longest = max(lengths)
-    tokens = torch.tensor(
-        [row + [0] * (longest - len(row)) for row in rows], device=device
-    )
-    return tokens, None if min(lengths) == longest else lengths
-
-
-@torch.inference_mode()
-def last_logits(decoder, tokens, lengths, cache, memory, memory_lengths) -> Tensor:
-    """Score the token after the last real one of each row: (batch, vocab)."""
-    # Around each call and not around a stream, whose consumer may train in between.
-    with mode(decoder, training=False):
-        logits = decoder(
-            tokens,
-            memory,
-            lengths=lengths,
-            memory_lengths=memory_lengths,
-            cache=cache,
-            only_last=True,
-        )
-    return logits[:, 0]
