@@ -163,17 +163,38 @@ def test_peak_memory_on_cuda_is_what_torch_allocated(cuda_calls, monkeypatch):
     assert hardware.peak_memory_bytes(torch.device("cpu")) > 7
 
 
-def test_the_fastest_reading_is_the_bandwidth(no_cuda, monkeypatch):
-    seconds, readings = [4.0, 2.0, 0.5, 1.0], []
+@pytest.fixture
+def stopwatch(monkeypatch):
+    """Let the timer say the seconds that a test puts on this list."""
+    seconds = []
 
     @contextlib.contextmanager
     def stopped(on=None):
         yield hardware.Timer(wall_seconds=seconds.pop(0))
 
-    monkeypatch.setattr(hardware, "timer", stopped)
+    monkeypatch.setattr("course_lib.hardware.measuring.timer", stopped)
+    return seconds
+
+
+def test_the_fastest_call_counts_and_the_first_is_not_timed(no_cuda, stopwatch):
+    stopwatch.extend([4.0, 0.5, 1.0])
+    calls = []
+    assert hardware.fastest_seconds(lambda: calls.append(1), repeats=3) == 0.5
+    assert stopwatch == []
+    assert len(calls) == 4
+
+
+def test_no_timed_call_is_refused(no_cuda):
+    with pytest.raises(ValueError, match="repeats was 0"):
+        hardware.fastest_seconds(list, repeats=0)
+
+
+def test_the_fastest_reading_is_the_bandwidth(no_cuda, stopwatch, monkeypatch):
+    stopwatch.extend([2.0, 0.5, 1.0])
+    readings = []
     monkeypatch.setattr(torch.Tensor, "sum", lambda read: readings.append(read.nbytes))
     assert hardware.read_bandwidth(n_bytes=3000, repeats=3) == 6000
-    assert seconds == []
+    assert stopwatch == []
     assert readings == [3000] * 4
 
 
