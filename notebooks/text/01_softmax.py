@@ -655,7 +655,7 @@ assert accuracy < 0.2
 # Count how often a table travels between memory and processor. Our function reads it for the maximum; reads and writes for the difference, for the exponentials and for the quotient; reads for the sum: eight trips. PyTorch's *fused* softmax does all in one go, with about one reading and one writing. **Predict:** how much faster is it? And against a mere *copy*, which computes nothing?
 
 # %% tags=["gpu"]
-from course_lib.hardware import device, timer
+from course_lib.hardware import device, fastest_seconds
 
 on = device()
 shape = (8192, 16384) if on.type == "cuda" else (512, 4096)
@@ -672,12 +672,7 @@ contenders = {
 }
 milliseconds = {}
 for name, function in contenders.items():
-    seconds = []
-    for _ in range(6):
-        with timer(on) as took:
-            function(table)
-        seconds.append(took.wall_seconds)
-    milliseconds[name] = 1000 * min(seconds)
+    milliseconds[name] = 1000 * fastest_seconds(partial(function, table), 5, on)
     print(f"{name:6} {milliseconds[name]:8.2f} ms on the {on.type}")
 ratio = milliseconds["ours"] / milliseconds["fused"]
 print(f"the fused softmax is {ratio:.1f} times as fast as ours")

@@ -591,7 +591,9 @@ for n in (1024, 8192, 32768):
 # That is 16 times the keys and values of one layer with eight heads of 64 (8 · 64 · 32,768 · 2 numbers of 2 bytes: 64 MiB). A fused kernel that is *told* "causal" needs no table and can skip the hidden half of the work. The next cell takes the larger size on a GPU and the smaller one on a CPU; the results must agree on both.
 
 # %% tags=["gpu"]
-from course_lib.hardware import device, dtype, timer
+from functools import partial
+
+from course_lib.hardware import device, dtype, fastest_seconds
 
 on = device()
 n = 8192 if on.type == "cuda" else 2048
@@ -605,12 +607,9 @@ print("a table and the word 'causal' give the same result")
 # %% tags=["gpu", "nbval-ignore-output"]
 readings = {"no mask": {}, "table": {"allowed": table}, "told causal": {"causal": True}}
 for name, reading in readings.items():
-    attention(x, x, x, **reading)  # the first call warms up
-    with timer(on) as took:
-        for _ in range(5):
-            attention(x, x, x, **reading)
-    print(f"{name:12} {took.wall_seconds / 5 * 1000:7.1f} ms, {n} tokens, {on.type}")
-    assert took.wall_seconds > 0
+    took = fastest_seconds(partial(attention, x, x, x, **reading), 5, on)
+    print(f"{name:12} {1000 * took:7.1f} ms, {n} tokens, {on.type}")
+    assert took > 0
 
 
 # %% [markdown]

@@ -534,18 +534,12 @@ show_figure(
 # Now time:
 
 # %%
-from course_lib.hardware import timer
+from course_lib.hardware import fastest_seconds
 
 
 def milliseconds(read, *inputs):
     """The fastest of three runs, after one to warm up."""
-    read(*inputs)
-    seconds = []
-    for _ in range(3):
-        with timer(inputs[0].device) as took:
-            read(*inputs)
-        seconds.append(took.wall_seconds)
-    return 1000 * min(seconds)
+    return 1000 * fastest_seconds(partial(read, *inputs), 3, inputs[0].device)
 
 
 # %% tags=["nbval-ignore-output"]

@@ -910,7 +910,7 @@ for name, rows in fills.items():
 # GPUs are much faster with 16-bit numbers than with 32-bit ones. bfloat16 keeps 8 binary digits, so beyond 256 not every whole number exists. **Predict** what 257 becomes, and the score of two tokens at distance 2, which should be cos 2 = −0.416.
 
 # %% tags=["gpu"]
-from course_lib.hardware import device, dtype, timer
+from course_lib.hardware import device, dtype, fastest_seconds
 
 on = device()
 print("256 to 260:", torch.arange(256, 261, device=on).bfloat16().int().tolist())
@@ -930,17 +930,6 @@ for kind in (torch.float32, torch.bfloat16):
 # And traffic: rotary works on 2 · head · position · d_head numbers; a bias is a table of head · query · key, which the kernel must fetch. **Predict** both in MiB, 4 bytes a number, for 8 heads of 64 and 1,024 positions (a GPU takes 4,096, 2 bytes). Then the times:
 
 # %%
-def milliseconds(read):
-    """The fastest of three runs, after one to warm up."""
-    read()
-    seconds = []
-    for _ in range(3):
-        with timer(on) as took:
-            read()
-        seconds.append(took.wall_seconds)
-    return 1000 * min(seconds)
-
-
 def read_with_rotary(x, prepared):
     queries, keys = library.rotate(x, prepared), library.rotate(x, prepared)
     return attention(queries, keys, x, causal=True)
@@ -956,7 +945,7 @@ reads = {
     "rotary": partial(read_with_rotary, x, library.angles(places, 64)),
     "alibi": partial(attention, x, x, x, bias=bias, causal=True),
 }
-times = {name: milliseconds(read) for name, read in reads.items()}
+times = {name: 1000 * fastest_seconds(read, 3, on) for name, read in reads.items()}
 for name, time in times.items():
     print(f"{name:7} {time:7.2f} ms, {n} positions, {on.type}")
 print(f"turned: {2 * x.nbytes / 2**20:.0f} MiB, bias: {bias.nbytes / 2**20:.0f} MiB")

@@ -898,7 +898,7 @@ for seed, sound in zip(SEEDS, models, strict=True):
 # Step 6 counted 307 times the multiplications for projecting again. **Predict:** how many times the time, for one query?
 
 # %% tags=["gpu"]
-from course_lib.hardware import device, dtype, timer
+from course_lib.hardware import device, dtype, fastest_seconds
 
 on = device()
 n_keys = 1500 if on.type == "cuda" else 300
@@ -911,19 +911,8 @@ print("kept or projected again: the same")
 
 
 # %% tags=["gpu", "nbval-ignore-output"]
-def seconds(step):
-    """The fastest of 20 calls, after one to warm up."""
-    step()
-    taken = []
-    for _ in range(20):
-        with timer(on) as took:
-            step()
-        taken.append(took.wall_seconds)
-    return min(taken)
-
-
-fast = seconds(lambda: large(token, kept))
-slow = seconds(lambda: large(token, large.keep(sound)))
+fast = fastest_seconds(lambda: large(token, kept), 20, on)
+slow = fastest_seconds(lambda: large(token, large.keep(sound)), 20, on)
 counted = 1 + n_keys * d / (d + n_keys)  # the ratio of step 6
 print(f"{n_keys} places, {on.type}: {counted:.0f} times the multiplications,")
 print(f"{slow / fast:.1f} times the time")

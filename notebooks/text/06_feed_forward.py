@@ -820,7 +820,7 @@ for d_ff in (2304, 1536):
 # Both matrices must come from memory, for one position as for 512. The **arithmetic intensity** counts operations for each byte carried; a product and its addition are two. **Predict:** 512 positions are 512 times the work. How many times the time?
 
 # %% tags=["gpu"]
-from course_lib.hardware import device, dtype, timer
+from course_lib.hardware import device, dtype, fastest_seconds
 
 on = device()
 kind = dtype(on)
@@ -836,14 +836,9 @@ def work(n):
 
 
 def seconds(module, *inputs, **settings):
-    """The fastest of five runs, after one to warm up."""
-    found = []
+    """The fastest of five runs, after one to warm up; no gradients are prepared."""
     with torch.no_grad():
-        for _ in range(6):
-            with timer(on) as took:
-                module(*inputs, **settings)
-            found.append(took.wall_seconds)
-    return min(found[1:])
+        return fastest_seconds(partial(module, *inputs, **settings), 5, on)
 
 
 # %% tags=["gpu", "nbval-ignore-output"]
