@@ -1,4 +1,4 @@
-"""The two tokenizers that learn nothing: one id a byte, one id a character."""
+"""The tokenizers that learn nothing: one id a byte, a character or a word."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -86,6 +86,96 @@ class CharacterTokenizer(Tokenizer):
                 f"the vocabulary of {len(self._ids)} characters: build the tokenizer "
                 "from texts that hold it, or use a ByteTokenizer"
             ) from None
+
+
+class WordTokenizer(Tokenizer):
+    """Give every word that occurs in some texts its own id.
+
+    A word is what stands between separators: English words between blanks, phonemes
+    between blanks, or parts of a German number between bars.
+
+    Args:
+        texts: the texts; ids follow the order of the words in Unicode.
+        separator: what stands between two words, one character.
+        specials: special tokens to add behind the words, any of "bos", "eos", "pad".
+
+    Raises:
+        ValueError: the texts hold no word, separator is not one character, or specials
+            holds another word.
+
+    Source: Sutskever et al. (2014), Sequence to Sequence Learning, section 3.1.
+    Lesson: notebooks/12_translation.ipynb
+
+    >>> tokenizer = WordTokenizer(["ein|und|zwanzig"], separator="|")
+    >>> tokenizer.encode("zwanzig|und"), tokenizer.decode([2, 1, 0])
+    ([2, 1], 'zwanzig|und|ein')
+    """
+
+    def __init__(
+        self,
+        texts: Iterable[str],
+        separator: str = " ",
+        specials: Sequence[str] = (),
+    ):
+        if len(separator) != 1:
+            raise ValueError(f"separator was {separator!r}, expected one character")
+        words = {
+            word for text in checked_texts(texts) for word in text.split(separator)
+        }
+        self.separator = separator
+        self.words = sorted(words - {""})
+        if not self.words:
+            raise ValueError(
+                f"the training texts hold only separators ({separator!r}): give at "
+                "least one word"
+            )
+        pieces = [utf8(word + separator) for word in self.words]
+        super().__init__(*_with_specials(pieces, specials))
+        self._ids = {word: i for i, word in enumerate(self.words)}
+
+    def encode(self, text: str) -> list[int]:
+        """Return one id for each word of the text.
+
+        Args:
+            text: words that occurred in the texts, between separators.
+
+        Raises:
+            ValueError: text is not a str, or holds another word.
+        """
+        utf8(text)
+        try:
+            return [self._ids[word] for word in text.split(self.separator) if word]
+        except KeyError as error:
+            raise ValueError(
+                f"the word {error.args[0]!r} is not in the vocabulary of "
+                f"{len(self._ids)} words: build the tokenizer from texts that hold it, "
+                "or use one of characters or bytes"
+            ) from None
+
+    def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
+        """Return the text of ids, without the separator behind the last word.
+
+        Args:
+            ids: (position,) whole numbers, a list or a tensor.
+            skip_special: leave special tokens out.
+
+        Raises:
+            ValueError: no token has one of the ids.
+        """
+        return super().decode(ids, skip_special).removesuffix(self.separator)
+
+    def token(self, token_id: int) -> str:
+        """Return a word as it is shown in tables and pictures.
+
+        Args:
+            token_id: 0 to vocab_size - 1.
+
+        Raises:
+            ValueError: no token has that id.
+        """
+        if self.token_bytes(token_id) and token_id < len(self.words):
+            return self.words[token_id]
+        return super().token(token_id)
 
 
 def _with_specials(

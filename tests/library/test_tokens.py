@@ -16,6 +16,7 @@ from course_lib.tokens import (
     CharacterTokenizer,
     TextDecoder,
     Tokenizer,
+    WordTokenizer,
 )
 
 TEXTS = [
@@ -215,6 +216,34 @@ def test_an_unknown_character_is_named_with_its_place():
     tokenizer = CharacterTokenizer(["banana"])
     with pytest.raises(ValueError, match=r"'x' \(at 2\) is not in the vocabulary of 3"):
         tokenizer.encode("baxna")
+
+
+def test_words_are_what_stands_between_separators():
+    tokenizer = WordTokenizer(["drei|und|zwanzig", "drei"], "|", specials=["eos"])
+    assert tokenizer.words == ["drei", "und", "zwanzig"]
+    assert tokenizer.encode("zwanzig|drei") == [2, 0]
+    assert tokenizer.encode("|drei||und|") == [0, 1]
+    assert tokenizer.decode([0, 1, 2]) == "drei|und|zwanzig"
+    assert tokenizer.decode([0, 3]) == "drei|<eos>"
+    assert tokenizer.decode([0, 3], skip_special=True) == "drei"
+    assert tokenizer.decode([]) == ""
+    assert [tokenizer.token(i) for i in range(4)] == ["drei", "und", "zwanzig", "<eos>"]
+
+
+def test_an_unknown_word_is_named():
+    with pytest.raises(ValueError, match="word 'vier' is not in the vocabulary of 2"):
+        WordTokenizer(["ein zwei"]).encode("ein vier")
+
+
+@pytest.mark.parametrize("separator", ["", "||"])
+def test_a_separator_is_one_character(separator):
+    with pytest.raises(ValueError, match="expected one character"):
+        WordTokenizer(["a"], separator)
+
+
+def test_texts_of_separators_hold_no_word():
+    with pytest.raises(ValueError, match="only separators"):
+        WordTokenizer(["  ", " "])
 
 
 @pytest.mark.parametrize("texts", [[], "", ["", ""], iter(())])
