@@ -75,7 +75,8 @@ def train(
         dtype: torch.bfloat16 computes the forward pass under autocast.
         checkpoint: file to resume from and to write; None: neither.
         checkpoint_every: updates between checkpoints; the last is always written.
-        on_step: called as on_step(step, loss_nats) after each update.
+        on_step: called as on_step(step, loss_nats) after each update, before that step's
+            checkpoint is written: what it stores is never behind the checkpoint.
 
     Returns:
         losses_nats: one mean loss per update, those before a resume included. The
@@ -138,6 +139,8 @@ def train(
                 )
             optimiser.step()
             losses.append(loss)
+            if on_step is not None:
+                on_step(step, loss)
             last = step == n_steps - 1
             if (
                 checkpoint
@@ -145,8 +148,6 @@ def train(
                 and (last or (step + 1) % checkpoint_every == 0)
             ):
                 save(Path(checkpoint), model, optimiser, losses, n_steps)
-            if on_step is not None:
-                on_step(step, loss)
     return losses
 
 
