@@ -24,7 +24,9 @@ A module imports only from modules above it. Nothing is re-exported here: write
     generation  the loop that writes, and beam search
     training  shifted targets, loss per real token, the loop that learns
     tokens  text becomes numbers and numbers text
-    pretrained  real weights: fetched, verified, loaded
+    data  corpora that come with Python and its packages, and what a model has to beat
+    pretrained  real weights: fetched, verified, loaded; and small ones of our own
+    apps  programs made of the pieces, each run by its name
     trace  everything a picture needs, from the real forward pass
     figures  pictures with alt text
     quiz  questions as data, a widget that asks them, plain text without one
