@@ -8,28 +8,34 @@ from course_lib.pretrained.storage import verified_files
 
 if TYPE_CHECKING:
     from course_lib.decoder import Decoder
+    from course_lib.encoder import EncoderDecoder
     from course_lib.tokens import Tokenizer
 
 __all__ = ["AssetError", "load"]
 
-LOADABLE = ("smollm2", "gpt2")
+OWN = ("python-source", "english-german", "pronunciations")
+LOADABLE = ("smollm2", "gpt2", *OWN)
 
 
-def load(name: str) -> tuple["Decoder", "Tokenizer"]:
+def load(name: str) -> tuple["Decoder | EncoderDecoder", "Tokenizer | list[Tokenizer]"]:
     """Return a pretrained model, ready to use, and its tokenizer.
 
     The weight files must have been fetched before; nothing is downloaded here. Each is
-    compared with its sha256 first.
+    compared with its sha256 first. Small ones of our own come with the course.
 
     Args:
-        name: "smollm2", SmolLM2-135M-Instruct, a small chat model; or "gpt2", GPT-2
-            small, which only the Hugging Face hub has.
+        name: "smollm2", SmolLM2-135M-Instruct, a small chat model; "gpt2", GPT-2
+            small, which only the Hugging Face hub has. Of our own training, and with
+            nothing to fetch: "python-source" completes Python, "english-german" and
+            "pronunciations" translate.
 
     Returns:
-        the model, float32 on the CPU, in eval mode, and the tokenizer.
+        the model, float32 on the CPU, in eval mode, and the tokenizer; of a translator
+        those of its source and of its target.
 
     Raises:
-        ValueError: no model has that name; the message lists the names.
+        ValueError: no model has that name; the message lists the names. Or a file of
+            our own is missing or damaged.
         AssetError: the weight file is missing or damaged; the message names the
             command that fetches it.
 
@@ -38,7 +44,7 @@ def load(name: str) -> tuple["Decoder", "Tokenizer"]:
 
     >>> load("gpt-5")
     Traceback (most recent call last):
-    ValueError: unknown model 'gpt-5': choose one of smollm2, gpt2
+    ValueError: unknown model 'gpt-5': choose one of smollm2, gpt2, python-source, ...
     """
     if name not in LOADABLE:
         raise ValueError(f"unknown model {name!r}: choose one of {', '.join(LOADABLE)}")
@@ -47,6 +53,11 @@ def load(name: str) -> tuple["Decoder", "Tokenizer"]:
         from course_lib.pretrained.gpt2 import read_gpt2  # late, as below
 
         return read_gpt2(folder)
+    if name in OWN:
+        from course_lib.pretrained.checkpoints import read  # late, as below
+
+        model, tokenizers = read(name)
+        return model, tokenizers if len(tokenizers) > 1 else tokenizers[0]
     (path,) = verified_files(find_asset(name))
     from course_lib.pretrained.smollm2 import (
         read_smollm2,
