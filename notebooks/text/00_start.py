@@ -479,14 +479,14 @@ if load_model():
 # | 05 | [cross_attention](05_cross_attention.ipynb) | How does the decoder consult the source? | 60 |
 # | 06 | [feed_forward](06_feed_forward.ipynb) | What happens between two readings? | 50 |
 # | 07 | [block](07_block.ipynb) | What keeps a deep stack trainable? | 75 |
-# | 08 | decoder | What is the whole model? | 90 |
-# | 09 | sampling | How does it write? | 100 |
-# | 10 | kv_cache | Why is the next token cheap? | 120 |
-# | 11 | training | What differs between learning and writing? | 110 |
+# | 08 | [decoder](08_decoder.ipynb) | What is the whole model? | 90 |
+# | 09 | [sampling](09_sampling.ipynb) | How does it write? | 100 |
+# | 10 | [kv_cache](10_kv_cache.ipynb) | Why is the next token cheap? | 120 |
+# | 11 | [training](11_training.ipynb) | What differs between learning and writing? | 110 |
 # | 12 | translation | Can it translate? | 90 |
 # | 13 | chat | Can it serve a conversation? | 90 |
 # | 14 | captions | Can it caption live speech? | 90 |
-# | 15 | scale | What changes on a GPU, and on many? | 90 |
+# | 15 | [scale](15_scale.ipynb) | What changes on a GPU, and on many? | 90 |
 
 # %% [markdown]
 # ## Quiz
