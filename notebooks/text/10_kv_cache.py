@@ -598,6 +598,9 @@ except ValueError as problem:
 # Five rows of 3, 1, 7, 2 and 5 tokens (room for 40; window 5; blocks of 4). `memory_behind` finds the storage of every tensor that a cache holds. **Predict** which kind needs least.
 
 # %%
+from functools import partial
+
+
 def cache_bytes(config, n_slots, number_bytes):
     """The formula; n_slots counts positions over all rows of the batch."""
     per_layer = 2 * config.n_kv_heads * config.d_head * number_bytes
@@ -641,8 +644,6 @@ for kind, n_slots in slots.items():
 # Two numbers of your machine: the bytes that it reads a second, $B$, and the operations that it does a second in a large matrix product, $R$.
 
 # %% tags=["nbval-ignore-output"]
-from functools import partial
-
 from course_lib.hardware import fastest_seconds, read_bandwidth
 
 square = torch.randn(1024, 1024)

@@ -123,7 +123,7 @@ for seed in (0, 1, 2):
 print("as expected")
 
 # %% [markdown]
-# The same grade, and alone one book is ruined. In the fresh book a smudge costs one digit, in the carried book all that follow. A page has no smudge with probability $0.95^{20} = 0.36$; of the rest a tenth is right by luck: 0.36 + 0.64 · 0.1 = 0.42.
+# In the fresh book a smudge costs one digit, in the carried book all that follow. A page has no smudge with probability $0.95^{20} = 0.36$; of the rest a tenth is right by luck: 0.36 + 0.64 · 0.1 = 0.42.
 #
 # The same weights; learning and writing differ in what is *fed*.
 
@@ -147,6 +147,8 @@ for place in range(5):
     for fed in range(place):
         axes.text(6 + fed, 4.8 - place, letters[fed], ha="center", color="#777777")
     axes.text(6.9 + place, 4.8 - place, "→ " + letters[place + 1], weight="bold")
+
+# %%
 axes.text(2, 5.6, "learning: 1 pass, 5 predictions", ha="center")
 axes.text(8.5, 5.6, "writing: 5 passes, each 1 prediction", ha="center")
 axes.text(2, 1.2, "fed: the truth", ha="center")
@@ -155,10 +157,10 @@ axes.text(8.5, -0.4, "fed: what was just written", ha="center")
 show_figure(
     fig,
     alt=(
-        "Left, learning: start, c, h, e, f stand side by side; from each an arrow leads up to "
-        "the letter that follows it: c, h, e, f, end. Right, writing: five rows. Row one has "
-        "start and gives c; row two start, c and gives h; and so on to row five, start c h e "
-        "f, which gives end."
+        "Left, learning: start, c, h, e, f stand side by side; from each an arrow leads "
+        "up to the letter that follows it: c, h, e, f, end. Right, writing: five rows. "
+        "Row one has start and gives c; row two start, c and gives h; and so on to row "
+        "five, start c h e f, which gives end."
     ),
     caption="Learning asks all questions at once, writing one after another.",
 )
@@ -187,7 +189,7 @@ show_figure(
 #
 # $$(1 - \varepsilon)\,(-\ln p_y) + \frac{\varepsilon}{V} \sum_{v} (-\ln p_v).$$
 #
-# Feeding the truth while learning is called **teacher forcing** (Williams, Zipser 1989). Source of the shift: Vaswani et al. (2017), section 3.1; of label smoothing: Szegedy et al. (2016), section 7.
+# Feeding the truth is **teacher forcing** (Williams, Zipser 1989). Source of the shift: Vaswani et al. (2017), section 3.1; of label smoothing: Szegedy et al. (2016), section 7.
 
 # %% [markdown]
 # ## Build
@@ -234,9 +236,9 @@ print("inputs ", inputs.tolist())
 print("targets", targets.tolist())
 
 # %% [markdown]
-# Read the columns: 27 (start) is to give 3 (c), 3 gives 8 (h), ... and f gives 28 (end). In the second row only the first 28 counts.
+# 27 (start) is to give 3 (c), 3 gives 8 (h), ... and f gives 28 (end). In the second row only the first 28 counts.
 #
-# A translator's targets come without a start token; the inputs are made from them. −100 is a mark, not an id: it must not be fed.
+# A translator's inputs are made from its targets. −100 is a mark, not an id: it must not be fed.
 
 
 # %%
@@ -273,7 +275,7 @@ print(f"largest difference below 1e-5: {(at_once - one_by_one).abs().max() < 1e-
 # %% [markdown]
 # Equal up to rounding. Two things make one pass enough: all inputs are *known*, being the targets of the place before; and the mask hides what comes after. Neither memory nor the number of parameters is the reason, and no cache is needed.
 #
-# In writing, the input at $t$ is the choice made at $t - 1$; it does not exist earlier. A cache makes steps cheap (lesson 10); they still wait for each other.
+# In writing, a cache makes steps cheap (lesson 10); they still wait for each other.
 
 # %% [markdown]
 # ### 3. One wrong digit
@@ -284,7 +286,7 @@ print(f"largest difference below 1e-5: {(at_once - one_by_one).abs().max() < 1e-
 after = {}
 for name, carried in books.items():
     for seed, model in enumerate(keepers[name]):
-        page = new_pages(carried, seed, smudges=0)
+        page = new_pages(carried, seed, smudges=0)[:100]
         untouched = alone(model, page).float().mean()
         right = alone(model, page, forced=3)[:, 4:].float().mean(0)
         after[name, seed] = right
@@ -298,9 +300,9 @@ for seed in (0, 1, 2):
 print("as expected")
 
 # %% [markdown]
-# One error derails the carried book for good; in the fresh book it heals at once. No seed differs. All amounts are on the page, so the total could be repaired; but in training the digit above was *always* true, and nothing taught the model to doubt it.
+# One error derails the carried book for good; in the fresh book it heals at once. All amounts are on the page, so the total could be repaired; but in training the digit above was *always* true, and nothing taught the model to doubt it.
 #
-# Learning shows only true beginnings, writing its own. This gap is **exposure bias** (Ranzato et al. 2016). Its cost depends on how far later tokens lean on earlier ones. Measure it: let the model write.
+# Learning shows only true beginnings, writing its own. This gap is **exposure bias** (Ranzato et al. 2016). Its cost depends on the task: let the model write.
 
 # %% [markdown]
 # ### 4. Loss per real token
@@ -338,13 +340,16 @@ print("mean per token   ", (bits.sum() / real.sum()).item())
 print("mean of 12 places", round(bits.mean().item(), 3))
 
 # %% [markdown]
-# Three losses, all in use. The sum grows with the batch. The mean per sentence, (2 + 1) / 2, gives a token of a short sentence more weight. The mean per real token, 10 / 8, weighs tokens alike; this course means it, and perplexity is made of it: $2^{1.25} = 2.38$. The last line divides by padding as well, and means nothing.
+# The sum grows with the batch. The mean per sentence, (2 + 1) / 2, gives a token of a short sentence more weight. The mean per real token, 10 / 8, weighs tokens alike; perplexity is made of it: $2^{1.25} = 2.38$. The last line divides by padding as well, and means nothing.
 
 
 # %%
-def next_token_loss(logits, targets, ignore_index=-100, label_smoothing=0.0):
+IGNORED = -100
+
+
+def next_token_loss(logits, targets, ignore_index=IGNORED, label_smoothing=0.0):
     """Mean surprise of the real targets, in nats. It never shifts."""
-    targets = targets.masked_fill(targets == ignore_index, -100)
+    targets = targets.masked_fill(targets == ignore_index, IGNORED)
     total = surprise(logits, targets, label_smoothing).sum()
     return total / (targets != -100).sum().clamp(min=1)
 
@@ -356,6 +361,9 @@ print(next_token_loss(two_logits, two_targets) / math.log(2))
 #
 # A batch too large for memory is cut into *micro-batches*: `backward` adds up their gradients, then one update follows (**gradient accumulation**). To equal the whole, each sum is divided by the real tokens of the *whole* batch. Below, three words and five; we also try the mean of the two means.
 
+
+# %% [markdown]
+# By means, each sum is divided by its own count and by the number of pieces; by tokens, by all counts together.
 
 # %%
 def gradient(model, micro_batches, weigh="tokens"):
@@ -369,6 +377,7 @@ def gradient(model, micro_batches, weigh="tokens"):
     return torch.cat([p.grad.flatten() for p in model.parameters()])
 
 
+# %%
 eight = "a be at chef letter pepper writing cooking".split()
 whole = [inputs_and_targets(*spelled(eight))]
 cut = [inputs_and_targets(*spelled(eight[:3])), inputs_and_targets(*spelled(eight[3:]))]
@@ -381,7 +390,7 @@ for weigh in ("tokens", "means"):
     assert (distance < 1e-5) == (weigh == "tokens")
 
 # %% [markdown]
-# By tokens: the same gradient. By means, tokens of the short words count more (a fault found in widely used training programs).
+# By tokens: the same gradient. By means, tokens of the short words count more.
 #
 # So too for **perplexity**: add up surprise and tokens over all batches, divide, then take the exponential.
 
@@ -421,7 +430,7 @@ for smoothing in (0.0, 0.1):
     print(f"smoothing {smoothing}: probability {sure:.4f}, loss {loss:.3f}")
 
 # %% [markdown]
-# Without it, the logits would grow for ever. With it, they stop at 0.92, and the least loss is not 0. It asks for less confidence, deserved or not, so perplexity is measured *without* it. The original Transformer used 0.1: worse perplexity, better translations (Vaswani et al. 2017, section 5.4).
+# Without it, the logits would grow for ever. With it, they stop at 0.92, and the least loss is not 0. So perplexity is measured *without* it. The original Transformer used 0.1: worse perplexity, better translations (Vaswani et al. 2017, section 5.4).
 # %% [markdown]
 # ### 7. The loop
 #
@@ -455,23 +464,22 @@ print([round(learning_rate_at(step, 8, 1.0, 3), 2) for step in range(8)])
 # %%
 def train(model, batches, n_steps, learning_rate=1e-3, warmup_steps=0, accumulate=1):
     """Update the parameters n_steps times; return the loss of each step."""
-    optimiser = torch.optim.AdamW(
-        model.parameters(), betas=(0.9, 0.95), weight_decay=0.0
-    )
-    losses, model = [], model.train()
+    adam = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.95), weight_decay=0.0)
+    losses = []
+    model.train()
     for step in range(n_steps):
-        (group,) = optimiser.param_groups
+        (group,) = adam.param_groups
         group["lr"] = learning_rate_at(step, n_steps, learning_rate, warmup_steps)
         pieces = [batches(step * accumulate + i) for i in range(accumulate)]
         real = sum(int((targets != -100).sum()) for _, targets in pieces)
-        optimiser.zero_grad()
+        adam.zero_grad()
         total = 0.0
         for inputs, targets in pieces:
             loss = surprise(model(inputs), targets).sum() / real
             loss.backward()
             total += loss.item()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
+        adam.step()
         losses.append(total)
     return losses
 
@@ -547,14 +555,14 @@ print("at the high peak, every run with warm-up beats every run without")
 from course_lib.data import NGram
 
 characters = sum(len(word) + 1 for word in validation)
-n_grams = {}
+n_grams, rival = {}, NGram(6, learn)
 for order in (2, 3, 4, 5, 6):
-    rival = NGram(order, learn)
+    rival.order = order  # a longer table holds the shorter ones
     n_grams[order] = sum(rival.bits(word) for word in validation) / characters
     print(f"{order}-gram: {n_grams[order]:.3f} bits per character")
 
 # %% [markdown]
-# **Predict:** the model looks back over the whole word, the 4-gram over three letters. Who wins after 450 updates, some ten seconds?
+# **Predict:** the model looks back over the whole word, the 4-gram over three letters. Who wins after 450 updates?
 
 
 # %%
@@ -580,7 +588,7 @@ def word_model(seed, n_steps):
     model = fresh(seed, **SIZES)
 
     def batch(step):
-        if n_steps < 500 and step in (100, 200, 400):
+        if n_steps < 500 and step in (100, 200):
             seen.append(bits_per_character(model, validation))
         return inputs_and_targets(*draw(64, generator))
 
@@ -596,24 +604,24 @@ assert n_grams[4] < min(short)
 assert max(short) < n_grams[3]
 
 # %% [markdown]
-# Better than the 3-gram, worse than the 4-gram, with every seed. And with 1,000 updates (one seed)?
+# Better than the 3-gram, worse than the 4-gram, with every seed. And with 900 updates (one seed)?
 
 # %% tags=["nbval-ignore-output", "timeout-600"]
-long_model, long_seen = word_model(0, 1000)
-print(f"seed 0, 1,000 updates: {long_seen[-1]:.3f} bits per character")
-assert n_grams[5] < long_seen[-1] < min(short) - 0.05
+long_model, long_seen = word_model(0, 900)
+print(f"seed 0, 900 updates: {long_seen[-1]:.3f} bits per character")
+assert n_grams[4] < long_seen[-1] < min(short) - 0.04
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.figures import draw_curves
 
-assert all(seen[0] > seen[1] > seen[2] > seen[3] for _, seen in runs)
-at = [100, 200, 400, 450]
+assert all(seen[0] > seen[1] > seen[2] for _, seen in runs)
+at = [100, 200, 450]
 curves = {"model, 3 seeds": torch.tensor([seen for _, seen in runs])}
-curves |= {f"{order}-gram": [bits] * 4 for order, bits in n_grams.items()}
+curves |= {f"{order}-gram": [bits] * 3 for order, bits in n_grams.items()}
 show_figure(
     draw_curves(at, curves, "updates of 64 words", "bits per character"),
     alt=(
-        "Bits per character over 100, 200, 400 and 450 updates; five level lines are the "
+        "Bits per character over 100, 200 and 450 updates; five level lines are the "
         "n-grams. The model, a mean of three seeds, starts between 2-gram and 3-gram, falls "
         "below the 3-gram and ends well above the 4-gram. The 5- and 6-gram lie lowest, "
         "close together."
@@ -622,7 +630,7 @@ show_figure(
 )
 
 # %% [markdown]
-# More updates help; yet the model is plainly worse than a 5-gram, which is counted in seconds. The table stores every run of letters it met; the model has 86,000 numbers.
+# Twice the updates help; the 4-gram, counted in seconds, still wins. The table stores every run of letters it met; the model has 86,000 numbers.
 #
 # What does it write?
 
@@ -655,7 +663,7 @@ assert abs(tested - long_seen[-1]) < 0.05
 print("as expected")
 
 # %% [markdown]
-# Most words are new, and can be pronounced. The test part gave one number, after all choices were made.
+# Most words are new, and can be pronounced. The test part gave one number.
 
 # %% [markdown]
 # ## Check
@@ -811,12 +819,12 @@ print(f"{inputs.shape[1]} passes instead of 1: {loop / once:.1f} times as long")
 assert loop > 2 * once
 
 # %% [markdown]
-# The same gradient, for a pass per place: 8 here, 2,048 for a text of 2,048 tokens. One must wait only where an input *depends on an earlier output*, and in training none does.
+# The same gradient, for a pass per place: 8 here, 2,048 for a text of 2,048 tokens.
 
 # %% [markdown]
 # ### “The loss is near 0, so it has learned.”
 #
-# Three wrong cuts beside ours: nobody shifts; loader and loss both shift; padding counts. **Predict** for each: is its loss lower or higher than with the right cut, and what does the model write? (100 updates, three seeds.)
+# Three wrong cuts beside ours: nobody shifts; loader and loss both shift; padding counts. **Predict** for each: is its loss lower or higher than with the right cut, and what does the model write? (100 updates, three seeds; `true`: held-out words, cut right.)
 
 
 # %%
@@ -851,12 +859,12 @@ for seed in (0, 1, 2):
     assert found["no_shift", seed][0] < 0.2 < 5 < found["no_shift", seed][1]
     assert found["pads_counted", seed][0] < own - 0.5
     assert found["pads_counted", seed][1] > true
-    assert own < found["two_shifts", seed][0] < 3.2
+    assert own < found["two_shifts", seed][0]
     assert found["two_shifts", seed][1] > true + 0.15
 print("as expected")
 
 # %% [markdown]
-# First what training shows, then the `true` loss, on held-out words cut right. Without a shift the model copies its input: loss 0 at once, and it writes *start* for ever. With two shifts the loss looks plausible, but each letter named is the one after the next. With padding counted the loss is lower, the model slightly worse: *end* after *end* is no achievement.
+# Without a shift the model copies its input: loss 0 at once, and it writes *start* for ever. With two shifts the loss looks plausible, but each letter named is the one after the next. With padding counted the loss is lower, the model slightly worse: *end* after *end* is no achievement.
 #
 # How to notice: perfect logits, as in Check, must give loss 0.
 
@@ -888,7 +896,7 @@ assert all(ended["by id", seed] < 15 for seed in (0, 1, 2))
 print("as expected")
 
 # %% [markdown]
-# The end is no decoration: it is a token to be learned. Here it was never the right answer, so its probability was only pushed down. The loss does not show it; reading what the model writes does. Ignore by *length*.
+# The end must be learned. Here it was never the right answer, so its probability was only pushed down. The loss does not show it; reading what the model writes does. Ignore by *length*.
 
 # %% [markdown]
 # ### “Softmax first, then cross-entropy.”
@@ -919,7 +927,7 @@ for _ in range(2):
     print(f"length of the gradient {model.head.weight.grad.norm():.3f}")
 
 # %% [markdown]
-# `no_grad` saves memory, `eval` changes what is computed; neither does the other's work. And gradients add up until they are cleared. How to notice: two evaluations differ; the gradient grows at each step.
+# `no_grad` saves memory, `eval` changes what is computed. And gradients add up until they are cleared. How to notice: two evaluations differ; the gradient grows at each step.
 
 # %% [markdown]
 # ### “The lower perplexity is the better model.”
@@ -946,7 +954,7 @@ for name, rival, cut_up in (("letters", one, list), ("pairs", other, pairs)):
 # %% [markdown]
 # ## On a GPU
 #
-# A pass over a batch multiplies each weight with many positions; a step of writing, with one. A device that multiplies faster than it fetches weights is kept busy only by the first. The text is Python's standard library, in bytes.
+# A pass over a batch uses each weight, and each start of an operation, for many positions; a step of writing, for one. In a small model the starts cost most; in a large one, fetching the weights. The text is Python's standard library, in bytes.
 
 # %% tags=["gpu"]
 from course_lib.data import python_files
@@ -992,42 +1000,41 @@ print(f"learning is {learning / writing:.0f} times as fast")
 assert learning > 2 * writing
 
 # %% [markdown]
-# On a CPU expect some tens; on a GPU far more (not measured for this page). Writing gains by many conversations at once (lesson 13): then a fetched weight again serves many tokens.
+# On a CPU expect some tens (a GPU was not measured for this page). Writing gains by many conversations at once (lesson 13): then each start and each fetched weight again serves many tokens.
 
 # %% [markdown]
-# Is it any good? The course brings a model trained for minutes instead of seconds, on pieces of several bytes. On held-out files we set both beside `xz`, a compressor; `xz` that has read 3 MB of the training source; and a 5-gram of bytes that counted these 3 MB.
+# Is it any good? The course brings a model trained for minutes, on pieces of several bytes. Its card sets it beside `gzip` and `xz`, two compressors, and two rivals that have read the training files, all 9 MB (of Python 3.11.7):
 
 # %%
-from course_lib.data import compressed_bits
+from importlib.resources import files
 
-files = [file for file in python_files("test") if 2000 < len(file[1]) < 12000]
-unseen = "".join(text for _, text in files).encode()
-seen_bytes = bytes(source[:3_000_000].tolist())
-table = NGram(5, [seen_bytes], range(256), end=False)
-bits = {
-    "xz": compressed_bits(unseen),
-    "xz, source read first": compressed_bits(unseen, primer=seen_bytes),
-    "5-gram of bytes": sum(table.bits(text.encode()) for _, text in files),
-}
-bits_per_byte = {name: total / len(unseen) for name, total in bits.items()}
-print(len(bits_per_byte), "rivals")
+folder = files("course_lib.pretrained") / "trained" / "python-source"
+lines = (folder / "card.md").read_text(encoding="utf-8").splitlines()
+start = next(i for i, line in enumerate(lines) if line.startswith("| bits per byte"))
+print(*lines[start : start + 7], sep="\n")
+
+# %% [markdown]
+# Now some held-out files, on your machine:
 
 # %% tags=["gpu", "nbval-ignore-output"]
 from course_lib import pretrained
-from course_lib.apps import python_source
+from course_lib.apps.python_source import bits_per_byte
+from course_lib.data import compressed_bits
 
+held = [file for file in python_files("test") if 2000 < len(file[1]) < 12000]
+unseen = "".join(text for _, text in held).encode()
+windows = torch.tensor(list(unseen)[: len(unseen) // 129 * 129]).view(-1, 129)
+windows = [library.inputs_and_targets(part) for part in windows.split(32)]
 python, pieces = pretrained.load("python-source")
-rows = torch.tensor(list(unseen)[: len(unseen) // 129 * 129]).view(-1, 129)
-rows = [library.inputs_and_targets(part) for part in rows.split(32)]
-found = {"trained just now": math.log2(library.perplexity(coder, rows))}
-found["trained longer"] = python_source.bits_per_byte(python, pieces, files)
-for name, value in (bits_per_byte | found).items():
-    worse = value < found["trained longer"]
-    print(f"{name:22} {value:.2f} bits per byte" + ", beats the longer run" * worse)
-assert found["trained longer"] < min(found["trained just now"], bits_per_byte["xz"])
+found = {"xz": compressed_bits(unseen) / len(unseen)}
+found["trained just now"] = math.log2(library.perplexity(coder, windows))
+found["trained longer"] = bits_per_byte(python, pieces, held)
+for name, value in found.items():
+    print(f"{name:16} {value:.2f} bits per byte")
+assert found["trained longer"] < min(found["trained just now"], found["xz"])
 
 # %% [markdown]
-# A few seconds on a CPU lose to everything. The longer run beats an `xz` that starts empty. Against one that has read the source, look at the line: where it says *beats the longer run*, our model is worse, plainly.
+# A few seconds of training lose to everything here. The longer run beats `xz` and the 5-gram. An `xz` that has read the training files beats it, plainly.
 #
 # It completes a beginning, in the shape of Python rather than its sense:
 
@@ -1065,18 +1072,19 @@ def try_answers(answer):
     for row in (0, 1):
         counts = (found[row] != -100).nonzero()[:, 0].tolist()
         if counts != places[row]:
-            return f"row {row}: places {counts} count, expected {places[row]}"
+            return f"row {row}: places {counts} count, expected {places[row]}; t is token t + 1"
         if found[row][counts].tolist() != expected[row]:
             return f"row {row}: {found[row][counts].tolist()}, not {expected[row]}"
     return "right"
 
 
+# %%
 print(try_answers(answer_targets))
 
 # %% [markdown]
 # <details><summary>A nudge</summary>
 #
-# Target $t$ is token $t + 1$. Ask of each target where its *token* stands: inside the prompt, in the answer, or in the padding?
+# Ask of each target where its *token* stands: prompt, answer or padding?
 # </details>
 #
 # <details><summary>A stronger hint</summary>

@@ -23,6 +23,11 @@ OWNED = {
     "05_cross_attention": [],
     "06_feed_forward": ["feed_forward"],
     "07_block": ["norms", "block"],
+    "08_decoder": ["decoder", "embedding", "config", "initial"],
+    "09_sampling": ["sampling", "generation"],
+    "10_kv_cache": ["kv_cache"],
+    "11_training": ["training"],
+    "15_scale": ["hardware"],
 }
 TEXTS = {path.stem: path for path in sorted((ROOT / "notebooks" / "text").glob("*.py"))}
 
@@ -312,6 +317,120 @@ FAULTS = [
         "keys = self.scheme.turn(keys, positions)",
         "pass",
     ),
+    (
+        "08_decoder",
+        "embedding.py",
+        "residual * math.sqrt(self.config.d_model)",
+        "residual * self.config.d_model",
+    ),
+    (
+        "08_decoder",
+        "decoder.py",
+        "self.head.weight = self.embedding.weight",
+        "self.head.weight = nn.Parameter(self.embedding.weight.detach().clone())",
+    ),
+    (
+        "08_decoder",
+        "decoder.py",
+        "may_read(positions, positions, causal, window)",
+        "may_read(positions, positions, causal, None)",
+    ),
+    (
+        "09_sampling",
+        "sampling/filters.py",
+        "mass_before < p)",
+        "mass_before + ordered <= p)",
+    ),
+    (
+        "09_sampling",
+        "sampling/sampler.py",
+        "torch.multinomial(row, 1, generator=self._generator(index))",
+        "torch.multinomial(row, 1, generator=self._generator(0))",
+    ),
+    (
+        "09_sampling",
+        "generation/writing.py",
+        "if new_id == eos_id:\n                writing.discard(row)",
+        "if new_id == eos_id:\n                writing.clear()",
+    ),
+    (
+        "09_sampling",
+        "generation/beams.py",
+        "cache.reorder(parents)",
+        "cache.reorder(sorted(parents))",
+    ),
+    (
+        "10_kv_cache",
+        "kv_cache/contiguous.py",
+        "torch.cat((old, new), dim=2)",
+        "torch.cat((new, old), dim=2)",
+    ),
+    (
+        "10_kv_cache",
+        "kv_cache/contiguous.py",
+        "longer[:, :, : old.shape[2]] = old",
+        "pass",
+    ),
+    (
+        "10_kv_cache",
+        "kv_cache/paged.py",
+        "slots // self.block_size], slots % self.block_size",
+        "slots // self.block_size], slots % (self.block_size - 1)",
+    ),
+    (
+        "10_kv_cache",
+        "kv_cache/paged.py",
+        "copies = [self._take_block() for _ in old[row]]",
+        "copies = old[row]",
+    ),
+    (
+        "10_kv_cache",
+        "kv_cache/sliding_window.py",
+        "newest - (newest - slots) % self.window",
+        "slots",
+    ),
+    (
+        "10_kv_cache",
+        "kv_cache/protocol.py",
+        "token_positions(n_positions, counts, before, side)",
+        "token_positions(n_positions, counts, None, side)",
+    ),
+    (
+        "10_kv_cache",
+        "kv_cache/protocol.py",
+        "if self.bounded and max(after) > self.max_length:",
+        "if False:",
+    ),
+    (
+        "11_training",
+        "training/loss.py",
+        "shifted = F.pad(targets[:, :-1], (1, 0), value=bos_id)",
+        "shifted = targets.clone()",
+    ),
+    (
+        "11_training",
+        "training/loss.py",
+        "return total / count.clamp(min=1)",
+        "return total / targets.numel()",
+    ),
+    (
+        "11_training",
+        "training/loop.py",
+        "    model.zero_grad()\n",
+        "    pass\n",
+    ),
+    (
+        "15_scale",
+        "training/loop.py",
+        "batch_at(first + i * world + rank)",
+        "batch_at(first + i * world)",
+    ),
+    (
+        "15_scale",
+        "training/checkpoint.py",
+        '    optimiser.load_state_dict(state["optimiser"])\n',
+        "    pass\n",
+    ),
 ]
 
 
@@ -380,7 +499,8 @@ def test_a_lesson_stops_at_its_check_when_the_library_is_broken(
 def exercise(name):
     """Exercise A: its cells up to the one that tries an answer, and the solution."""
     texts = jupytext.read(TEXTS[name], fmt="py:percent").cells
-    start = next(i for i, c in enumerate(texts) if c.source.startswith("## Exercise"))
+    headed = [re.search("^## Exercise", c.source, flags=re.M) for c in texts]
+    start = next(i for i, found in enumerate(headed) if found)
     asked, trial = [], None
     for cell in texts[start:]:
         if cell.cell_type == "code" and trial is None:

@@ -10,7 +10,7 @@ from course_lib.apps.python_source import __main__ as app
 from course_lib.apps.python_source import bits, bits_per_byte, compare
 from course_lib.apps.python_source import card as cards
 from course_lib.apps.python_source.card import card
-from course_lib.apps.python_source.run import windows
+from course_lib.apps.python_source.run import text_windows
 from course_lib.data import PARTS
 from course_lib.decoder import Decoder, DecoderConfig
 from course_lib.pretrained import checkpoints
@@ -98,16 +98,16 @@ def test_a_folder_with_a_run_needs_resume(tmp_path, capsys):
 
 def test_windows_are_the_same_for_the_same_number():
     ids = torch.arange(40)
-    first, second = (windows(ids, 7, 3, seed=5) for _ in range(2))
+    first, second = (text_windows(ids, 7, 3, seed=5) for _ in range(2))
     for i in (0, 11):
         for mine, theirs in zip(first(i), second(i), strict=True):
             assert torch.equal(mine, theirs)
     assert not torch.equal(first(0)[0], first(1)[0])
-    assert not torch.equal(first(0)[0], windows(ids, 7, 3, seed=6)(0)[0])
+    assert not torch.equal(first(0)[0], text_windows(ids, 7, 3, seed=6)(0)[0])
 
 
 def test_windows_reach_the_first_and_the_last_token():
-    batch = windows(torch.arange(9), 7, 200, seed=0)
+    batch = text_windows(torch.arange(9), 7, 200, seed=0)
     inputs, targets = batch(0)
     assert inputs.min() == 0
     assert targets.max() == 8
@@ -116,7 +116,7 @@ def test_windows_reach_the_first_and_the_last_token():
 
 def test_windows_need_enough_tokens():
     with pytest.raises(ValueError, match="the text has 7 tokens, a row needs 8"):
-        windows(torch.arange(7), context=7, rows=2, seed=0)
+        text_windows(torch.arange(7), context=7, rows=2, seed=0)
 
 
 # Measuring -------------------------------------------------------------------------

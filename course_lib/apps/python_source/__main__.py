@@ -14,7 +14,7 @@ import torch
 from course_lib import pretrained
 from course_lib.apps.python_source.bits import compare
 from course_lib.apps.python_source.card import card
-from course_lib.apps.python_source.run import Progress, windows
+from course_lib.apps.python_source.run import Progress, text_windows
 from course_lib.data import python_files
 from course_lib.decoder import Decoder, DecoderConfig
 from course_lib.generation import stream
@@ -72,7 +72,7 @@ def _train(out: Path, n_steps: int, with_test: bool) -> None:
     progress = Progress(n_steps, out / "cpu_seconds.txt")
     train(
         decoder,
-        windows(torch.tensor(ids), CONTEXT, ROWS, SEED),
+        text_windows(torch.tensor(ids), CONTEXT, ROWS, SEED),
         n_steps,
         learning_rate=PEAK,
         warmup_steps=min(WARM_UP, n_steps // 10),

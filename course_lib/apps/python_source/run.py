@@ -13,7 +13,9 @@ from course_lib.training import Batch, inputs_and_targets
 REPORT_EVERY = 50
 
 
-def windows(ids: Tensor, context: int, rows: int, seed: int) -> Callable[[int], Batch]:
+def text_windows(
+    ids: Tensor, context: int, rows: int, seed: int
+) -> Callable[[int], Batch]:
     """Make batch i from random places of one long text; the same i, the same batch.
 
     Args:
@@ -30,7 +32,7 @@ def windows(ids: Tensor, context: int, rows: int, seed: int) -> Callable[[int], 
 
     Lesson: notebooks/11_training.ipynb
 
-    >>> inputs, targets = windows(torch.arange(20), context=5, rows=2, seed=0)(7)
+    >>> inputs, targets = text_windows(torch.arange(20), context=5, rows=2, seed=0)(7)
     >>> bool((inputs + 1 == targets).all()), tuple(inputs.shape)
     (True, (2, 5))
     """
