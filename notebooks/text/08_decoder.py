@@ -211,7 +211,7 @@ print("scores", (table[ids] @ table.T).tolist())
 
 
 # %% [markdown]
-# Looking up equals a product with a one-hot matrix, without the cost. And here each id scores itself best: a row's product with itself is its squared length, and no other row is much longer. Blocks must first turn the vector away.
+# Looking up equals a product with a one-hot matrix, without the cost. And here both ids that were read score themselves best: a row's product with itself is its squared length, and no other row is much longer. Blocks must first turn the vector away.
 #
 # ### 2. One table, two gradients
 #
@@ -346,7 +346,7 @@ for kind in STARTS:
     print("score of the piece just read", *(f"{score:5.1f}" for score in own))
 
 # %% [markdown]
-# We expected 32 for the own score, ±5.7 for strange rows. *Size 1*: near 27, since the blocks have turned the vector a little; that lead is about the loss. *Size 0.02*: about the guesser's loss, but the top vector no longer points along the row just read; what sublayers add has drowned it. *0.18* without the factor still points there a little. *Scaled*: an own score of about 5, nearly the guesser's loss, and the piece is clearly there: still the favourite, but no longer by enough to cost much.
+# We expected 32 for the own score, ±5.7 for strange rows. *Size 1*: near 27, since the blocks have turned the vector a little; that lead is about the loss. *Size 0.02*: about the guesser's loss, but the top vector no longer points along the row just read; what sublayers add has drowned it. *0.18* without the factor still points there a little. *Scaled*: the loss is nearly the guesser's, and the piece is clearly there: its own score, about 5 (that of *size 1* over √32), is still the favourite, but no longer by enough to cost much.
 #
 # ### 5. One switch
 #
@@ -652,7 +652,7 @@ assert configs["smollm2_135m"].rotary_base == 100_000
 print("presets: as published")
 
 # %% [markdown]
-# Fresh from one seed, and with dropout: the same numbers. The rule: tables 0.02, or scaled as in step 3; matrices Glorot's, variance 2 / (inputs + outputs), and where they write to a pre-norm stream that divided by the number of sublayers.
+# Fresh from one seed, and with dropout: the same numbers. The rule: tables 0.02, or scaled as in step 3; matrices Glorot's, variance 2 / (inputs + outputs), and, where they write to a pre-norm stream, this variance divided by the number of sublayers.
 
 # %%
 wide = torch.randn(2, 3, 64, generator=generator)
@@ -1147,7 +1147,7 @@ print(
 
 
 # %% [markdown]
-# Three times the weights, and writing uses one row in 8,192. (Attention's own products, lesson 03, come on top.) Hence `only_last`. Training needs all rows; the logits are often its largest tensor.
+# Three times the weights, and writing uses one row in 8,192. (Attention's own products, lesson 03, come on top.) Hence `only_last`. Training needs all rows; where attention keeps no table of weights (a fused kernel), or rows are short, the logits are often its largest tensor.
 #
 # ## Exercise
 #

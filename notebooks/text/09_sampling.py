@@ -12,7 +12,7 @@
 # %% [markdown]
 # ## Question
 #
-# The chat model of lesson 00 writes a haiku, *greedily*: at every step the likeliest token. Watch how it goes on. The last line gives the mean probability of the chosen tokens, 12 by 12.
+# The chat model of lesson 00 writes a haiku, *greedily*: at every step the likeliest token. Watch how it goes on. The last line gives the mean probability of the chosen tokens, 12 by 12. (`inference_mode` is a stricter `no_grad`: nothing is recorded, and its results cannot be used for training.)
 
 # %%
 from functools import lru_cache, partial
@@ -187,7 +187,7 @@ for budget in (0, 1):
 # %% [markdown]
 # ### 2. Draw
 #
-# Now choose by drawing, with a temperature. **Predict** from the picture: if every word is drawn by its probability, how often is *Yours ever* the whole closing? (The last line, *chi-square*, sums (seen − expected)² / expected; with six outcomes, right code exceeds 20.5 once in a thousand seeds.)
+# Now choose by drawing. (The temperature of lesson 01 is built in; this draw leaves it at 1.) **Predict** from the picture: if every word is drawn by its probability, how often is *Yours ever* the whole closing? (The last line, *chi-square*, sums (seen − expected)² / expected; with six outcomes, right code exceeds 20.5 once in a thousand seeds.)
 
 # %%
 def apply_temperature(logits, temperature):
@@ -292,7 +292,7 @@ print("T = 0, ties ", kept(apply_temperature(torch.zeros(3), 0)))
 # %% [markdown]
 # At $T = 0$ the lowest of equal ids stays, as in `argmax`: top-k 1, a tiny $p$ and $T = 0$ all mean *greedy*.
 #
-# A **repetition penalty** hides nothing: it weakens each token already seen. Logits may be negative, so it divides the positive ones and multiplies the others. ([Keskar et al. 2019](https://arxiv.org/abs/1909.05858), section 4.1, divide all; see Misconceptions.) **Predict** for a penalty of 2, after ids 0 and 1.
+# A **repetition penalty** hides nothing: it weakens each token already seen, those of the prompt included. Logits may be negative, so it divides the positive ones and multiplies the others. ([Keskar et al. 2019](https://arxiv.org/abs/1909.05858), section 4.1, divide all; see Misconceptions.) **Predict** for a penalty of 2, after ids 0 and 1.
 
 # %%
 def repetition_penalty(logits, history, penalty):
@@ -337,7 +337,7 @@ def in_order(logits, history, temperature, k, p, least, penalty):
 
 
 # %% [markdown]
-# The `Sampler` filters and draws. **One generator a row**, with its own seed: what a row draws must not depend on who else is in the batch.
+# The `Sampler` filters and draws. **One generator a row**, with its own seed: what a row draws must not depend on who else is in the batch. Give a list of seeds; one number seeds all rows alike, and equal prompts then get equal texts.
 
 # %%
 class Sampler:
@@ -390,7 +390,7 @@ if load_model():
 
 
 # %% [markdown]
-# Nearly everywhere. “Temperature 0.7, top-p 0.9” says nothing until the order is given.
+# Nearly everywhere: $T = 0.7$ first sharpens, so fewer tokens reach 0.9 (the medians in the second line). “Temperature 0.7, top-p 0.9” says nothing until the order is given.
 
 # %% [markdown]
 # ### 5. Eight prompts
@@ -570,7 +570,7 @@ for n_beams in (1, 2, 6):
 # %% [markdown]
 # ### 8. A larger beam, a better text?
 #
-# A small decoder learns to spell words: all of 3 to 12 letters in the source of your Python's standard library, some 9,000, of which 500 are kept apart. Then it gets the first two letters of 30 held-out words and completes them, with 1 to 64 beams. Three trainings.
+# A small decoder learns to spell words: the lower-case words of 3 to 12 letters in the top-level files of your Python's standard library, some 9,000, of which 500 are kept apart. Then it gets the first two letters of 30 held-out words and completes them, with 1 to 64 beams. Three trainings.
 
 # %%
 import os
@@ -674,7 +674,7 @@ show_figure(
     alt=(
         "Two curves over 1, 4, 16 and 64 beams. By the sum, the letters added fall from "
         "about four to less than one. By the mean per token they rise from about four to "
-        "about five and a half; the three seeds lie between five and six."
+        "about five and a half; the three seeds lie between just under five and six."
     ),
     caption=(
         "More beams: by the sum, shorter and shorter completions. Bars go from the least "
@@ -870,7 +870,7 @@ print(inspect.getsource(writing._write))
 #
 # ### “Small means weak: hide with 0, punish by dividing.”
 #
-# Three negative logits, as most of a vocabulary has. We “hide” the last with 0, and “punish” the first by dividing it by 2. **Predict** what becomes of their probabilities.
+# Three negative logits; a real vocabulary has many, and at some places they are the majority. We “hide” the last with 0, and “punish” the first by dividing it by 2. **Predict** what becomes of their probabilities.
 
 # %%
 negative = torch.tensor([-1.0, -2.0, -3.0])

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Why is the next token cheap?
 #
-# **You need** masks (lesson 02), attention (03), rotary positions (04), the decoder (08) and its writing loop (09).
+# **You need** masks (lesson 02), attention (03), rotary positions (04), cross-attention (05), the decoder (08) and its writing loop (09).
 #
 # **You build** four caches, each a few lines, and `feed`, which lets a whole decoder write with any of them.
 #
@@ -104,7 +104,7 @@ show_figure(
 # | $K_t, V_t$ | the cache: keys and values of positions 0 to $t$ | ($t+1$, d_head) |
 # | $[\,;\,]$ | one more row below | |
 # | $o_t$ | what the head reads | (d_head) |
-# | kv_head | heads that own keys and values: all, until step 7 | |
+# | kv_head | heads that own keys and values; fewer than query heads in step 7 and in the small model below | |
 #
 # **The invariant:** logits with the cache = logits without it, up to rounding.
 #
@@ -419,7 +419,7 @@ for row, end in enumerate((3, 7, 11)):
 print("still free:", pool.free)
 
 # %% [markdown]
-# 1, 2 and 3, in no order: only the table knows. 24 slots for 21 tokens; three rows with room for 11 take 33.
+# 1, 2 and 3 blocks, in no order: only the table knows which. 24 slots for 21 tokens; three rows with room for 11 take 33.
 #
 # ### 9. Beams and a source
 #
@@ -714,7 +714,7 @@ fig.axes[0].set_yticks([1, 5, 10, 50], ["1", "5", "10", "50"])
 show_figure(
     fig,
     alt=(
-        "Three rising curves over contexts 16 to 1,024, both axes logarithmic: small, "
+        "Three curves over contexts 16 to 1,024, both axes logarithmic: small, "
         "medium and large model. Each starts low and climbs past 10; a fourth is the "
         "prediction for the large one. Bars show the spread of three rounds."
     ),
@@ -724,13 +724,13 @@ print(f"by B/2R: a factor of 5 to 10 at contexts {5 / slope:.0f} to {10 / slope:
 assert slope > 0
 
 # %% [markdown]
-# Expect the large model nearest to its predictions, and the small one far above in decode: Python and dozens of tiny operations cost more than the reading. The factor starts low and grows through the whole range. Where is it 5 to 10? (Measured below predicted? Then the machine was busier when $B$ and $R$ were taken: run both cells again.)
+# Expect the large model nearest to its predictions, and the small one far above in decode: Python and dozens of tiny operations cost more than the reading. The factor starts low and, once multiplying outweighs the fixed cost of a call, grows with the context. Where is it 5 to 10? (Measured below predicted? Then the machine was busier when $B$ and $R$ were taken: run both cells again.)
 #
 # This answers the first question. One position alone pays for reading all weights; many at once share it. So 38 times fewer positions are not 38 times less time.
 #
 # ### “5 to 10 times faster”
 #
-# You will read this, with an example: 7 billion parameters, 80 ms a token without a cache, 12 ms with one: 6.7 times. With 2 bytes a weight, 12 ms imply a read rate. And 80 ms? That depends on $R$ and $T$:
+# You will read this, often with figures like these: 7 billion parameters, 80 ms a token without a cache, 12 ms with one: 6.7 times. With 2 bytes a weight, 12 ms imply a read rate. And 80 ms? That depends on $R$ and $T$:
 
 # %%
 n_parameters = 7e9
@@ -744,15 +744,17 @@ for context in (10, 100, 1000, 10000):
 
 
 # %% [markdown]
-# An A100 GPU does 312 trillion in 16 bits at its peak (NVIDIA's data sheet), in real programs less. If it does 175, the claim is true *at a context of 1,000*. At 100 the factor is 1, since an uncached step reads the weights too; at 10,000 it is 67, before one counts pairs scored and cache read. No constant is right: state model, context, batch and machine.
+# An A100 GPU does 312 trillion operations a second in 16 bits at its peak (NVIDIA's data sheet), in real programs less. If it does 175, the claim is true *at a context of 1,000*. At 100 the factor is 1, since an uncached step reads the weights too; at 10,000 it is 67, before one counts pairs scored and cache read. No constant is right: state model, context, batch and machine.
 #
 # ### When it does not pay
 #
-# **A short text.** Context 16, small model: see the table.
+# **A short text.** At context 16 it pays little: see the table.
 #
 # **One token.** A classifier that answers with one word has no second step: the factor is 1. Training knows all tokens in advance and keeps no cache (lesson 11).
 #
-# **A large batch.** Rows share the weights, not the cache. **Predict**, for the medium model at context 1,024, how much longer a step takes for 16 rows than for 1; and which part of what is read is cache.
+# ### What a large batch costs
+#
+# Against no cache a batch gains even more: without one, every row's positions are multiplied again. But rows share the weights, not the cache. **Predict**, for the medium model at context 1,024, how much longer a step takes for 16 rows than for 1; and which part of what is read is cache.
 
 # %%
 def filled_cache(model, batch, n):
@@ -827,7 +829,7 @@ def write_published(model, tokens, memory):
 
 # %%
 def make_published(seed):
-    """The decoder, five tokens for two rows (the first is the start), a memory of 7."""
+    """The decoder, six tokens for two rows (the first is the start), a memory of 7."""
     torch.manual_seed(seed)
     published = Published(29, 12).double()
     for parameter in published.parameters():
@@ -883,7 +885,7 @@ print(f"standard deviation of the logits {model(tokens).std():.1f}")
 
 
 # %% [markdown]
-# That may be a good bargain; measure what it does to the answers.
+# Either may be a good bargain; measure what it does to the answers.
 #
 # ### “It runs, and the text is fluent.”
 #

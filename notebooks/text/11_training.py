@@ -90,7 +90,7 @@ assert all(abs(share - 0.955) < 0.015 for share in shares.values())
 print("as expected")
 
 # %% [markdown]
-# As good as can be: a smudged amount leaves one digit in ten to luck, so 0.95 + 0.05 · 0.1 = 0.955.
+# As good as can be: under a smudge all ten digits are equally likely, and a guess is right one time in ten, so 0.95 + 0.05 · 0.1 = 0.955.
 #
 # Now each writes alone: the amounts are given, but the digits it reads are its own. **Predict** for both books the share of right digits in line 20.
 
@@ -184,6 +184,8 @@ show_figure(
 # | $L$ | mean surprise per real token, in nats | a number |
 # | $\varepsilon$ | `label_smoothing`, a share of the probability | a number |
 # | $V$ | `vocab_size` | a number |
+# | $b$, $t$, $T$ | row of the batch, position, the last one | numbers |
+# | $p_y$, $p_v$ | probability of the target, of token $v$ | numbers |
 #
 # The end token is a real target, the start token is not. **Label smoothing** turns the surprise of a target into
 #
@@ -320,7 +322,8 @@ from course_lib.softmax import log_softmax
 def surprise(logits, targets, label_smoothing=0.0):
     """Nats of surprise at each place, 0 where nothing counts: (batch, position)."""
     log_p = log_softmax(logits)  # (batch, position, vocab)
-    chosen = log_p.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
+    known = targets.clamp(min=0)  # −100 is no id; its place is zeroed below
+    chosen = log_p.gather(-1, known[..., None])[..., 0]
     mixed = (1 - label_smoothing) * chosen + label_smoothing * log_p.mean(-1)
     return torch.where(targets == -100, 0.0, -mixed)
 
@@ -458,7 +461,7 @@ def learning_rate_at(step, n_steps, peak, warmup_steps=0, floor=0.1):
 print([round(learning_rate_at(step, 8, 1.0, 3), 2) for step in range(8)])
 
 # %% [markdown]
-# Now the loop: clear old gradients, add up those of the micro-batches, cap their length at 1 (*clipping*: one odd batch must not throw the model off), update. `batches(i)` gives micro-batch i.
+# Now the loop: clear old gradients, add up those of the micro-batches, cap their length at 1 (*clipping*: one odd batch must not throw the model off), update. `betas` are the shares of the old $m$ and $v$ that are kept. `batches(i)` gives micro-batch i.
 
 
 # %%
@@ -626,7 +629,10 @@ show_figure(
         "below the 3-gram and ends well above the 4-gram. The 5- and 6-gram lie lowest, "
         "close together."
     ),
-    caption="Held-out bits per character while the model learns; lower is better.",
+    caption=(
+        "Held-out bits per character while the model learns; lower is better. "
+        "Bars: least to greatest seed."
+    ),
 )
 
 # %% [markdown]
@@ -702,7 +708,8 @@ for smoothing in (0.0, 0.1, 1.0):
         slopes = [torch.autograd.grad(loss, logits)[0] for loss in losses]
         for loss, slope in zip(losses[1:], slopes[1:], strict=True):
             torch.testing.assert_close((losses[0], slopes[0]), (loss, slope))
-assert library.next_token_loss(logits, torch.full_like(targets, -100)) == 0
+for loss in (next_token_loss, library.next_token_loss):
+    assert loss(logits, torch.full_like(targets, -100)) == 0
 print("loss and gradient: equal to course_lib and torch")
 
 # %% [markdown]
@@ -866,7 +873,7 @@ print("as expected")
 # %% [markdown]
 # Without a shift the model copies its input: loss 0 at once, and it writes *start* for ever. With two shifts the loss looks plausible, but each letter named is the one after the next. With padding counted the loss is lower, the model slightly worse: *end* after *end* is no achievement.
 #
-# How to notice: perfect logits, as in Check, must give loss 0.
+# How to notice: logits sure of the next token, as in Check, must give loss 0: that finds both wrong shifts. Longer padding must not change the loss: that finds the third.
 
 # %% [markdown]
 # ### “Padding is what has the padding id.”
@@ -896,7 +903,7 @@ assert all(ended["by id", seed] < 15 for seed in (0, 1, 2))
 print("as expected")
 
 # %% [markdown]
-# The end must be learned. Here it was never the right answer, so its probability was only pushed down. The loss does not show it; reading what the model writes does. Ignore by *length*.
+# The end must be learned. Here it was never the right answer, so its probability was only pushed down. Its own loss cannot show it, since the ends are left out of it; reading what the model writes does. Ignore by *length*.
 
 # %% [markdown]
 # ### “Softmax first, then cross-entropy.”
@@ -1034,7 +1041,7 @@ for name, value in found.items():
 assert found["trained longer"] < min(found["trained just now"], found["xz"])
 
 # %% [markdown]
-# A few seconds of training lose to everything here. The longer run beats `xz` and the 5-gram. An `xz` that has read the training files beats it, plainly.
+# On a CPU, a few seconds of training lose to everything here. The longer run beats `xz` and the 5-gram. An `xz` that has read the training files beats it, plainly.
 #
 # It completes a beginning, in the shape of Python rather than its sense:
 

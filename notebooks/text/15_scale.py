@@ -234,7 +234,7 @@ assert ways["train, float32"] == [4 * count, 4 * count, 8 * count]
 # %% [markdown]
 # ### 4. Activations and cache
 #
-# For the gradient, torch keeps what each operation will need (lesson 03). In a pre-norm block, per position, in numbers: input and output of two norms (4 d_model), their means and deviations (4); queries, keys, values and what attention gives (4 d_model, and one number a head); the hidden layer before and after its activation (2 d_ff = 8 d_model). Together 16 d_model + n_heads + 4.
+# For the gradient, torch keeps what each operation will need (lesson 03). In a pre-norm block, per position, in numbers: input and output of two norms (4 d_model), their means and deviations (4); queries, keys, values and what attention gives (4 d_model, and for each head one number, the log of its softmax's denominator); the hidden layer before and after its activation (2 d_ff = 8 d_model). Together 16 d_model + n_heads + 4.
 
 # %%
 def kept_bytes(model, run):
@@ -334,13 +334,15 @@ curves = {
 fig = draw_curves(batches, curves, "rows (batch)", "billion operations/s", "xy")
 seen = sorted(sum(curves.values(), []))
 ticks = [seen[0], (seen[0] * seen[-1]) ** 0.5, seen[-1]]
-fig.axes[0].set_yticks(ticks, [f"{tick:.2g}" for tick in ticks])
+fig.axes[0].set_yticks(
+    ticks, [f"{tick:.0f}" if tick >= 10 else f"{tick:.1f}" for tick in ticks]
+)
 show_figure(
     fig,
     alt=(
         "Two curves over 1 to 512 rows, both axes logarithmic. The roof rises in "
         "proportion to the rows and then stays level; the measured rate is higher for "
-        "many rows than for one, and flattens towards the end."
+        "many rows than for one."
     ),
     caption="One matrix on this machine: cheap rows first, then rows at full price.",
 )
@@ -368,7 +370,7 @@ print(f"a step for {room}: {step * 1000:.0f} ms, {room / step:.0f} tokens a seco
 # %% [markdown]
 # ### 6. Kernels
 #
-# A better kernel does the same with less traffic. PyTorch's attention has several back ends; `sdpa_kernel` asks for one. Which can run depends on device, dtype and mask. **Predict** for 8 heads and 1,024 positions: about how many MiB more does MATH keep, with tables of scores, than FLASH, without?
+# A better kernel does the same with less traffic. PyTorch's attention has several back ends; `sdpa_kernel` asks for one. Which can run depends on device, dtype and mask. **Predict** for 8 heads and 1,024 positions: MATH writes the tables of scores to memory, FLASH does not. About how many MiB more does MATH keep?
 
 # %%
 import os
@@ -404,7 +406,7 @@ for outputs, mib in found.values():
 
 
 # %% [markdown]
-# The same outputs. A table of scores has 8 · 1,024² numbers, 32 MiB in float32, and MATH keeps one (and scaled copies of queries and keys, where FLASH keeps its outputs).
+# The same outputs. A table of scores or weights has 8 · 1,024² numbers, 32 MiB in float32, and MATH keeps the weights (and scaled copies of queries and keys, where FLASH keeps its outputs).
 #
 # `torch.compile` records a function's operations, joins neighbours into one pass and compiles that. **Predict:** four operations on 8 MB, each through memory. How many times as fast is one pass? (Compiling takes up to half a minute and a C++ compiler.)
 
@@ -564,7 +566,7 @@ for n_processes in (2, 8, 64):
     print(f"{n_processes:2} processes: {sent / 1e9:4.0f} GB a step")
 
 # %% [markdown]
-# Data parallel sends the same whatever the batch. A model too large for one device must be cut itself. *Tensor parallel*: each device has some heads and hidden features of every layer; partial outputs are all-reduced twice forward and twice backward a layer (Shoeybi et al. 2019). *Pipeline parallel*: each device has some layers and hands the residual stream on. Little is sent, but with $S$ stages and $M$ micro-batches each idles $(S-1)/(M+S-1)$ of the time (Huang et al. 2019). *Sharding* stays data parallel and spreads the 16 bytes over the processes (Rajbhandari et al. 2020).
+# Data parallel sends the same whatever the batch. A model too large for one device must be cut itself. *Tensor parallel*: each device has some heads and hidden features of every layer; partial outputs are all-reduced twice forward and twice backward a layer (Shoeybi et al. 2019). *Pipeline parallel*: each device has some layers and hands the residual stream on. Little is sent, but with $S$ stages and $M$ micro-batches each idles $(S-1)/(M+S-1)$ of the time (Huang et al. 2019). *Sharding* stays data parallel and spreads the 16 bytes over the processes (Rajbhandari et al. 2020). For 7 billion parameters and rows of 4,096, compare the bytes of the two cuts:
 
 # %%
 n_layers, length, width = 32, 4096, 4096  # 2 bytes a number
@@ -689,7 +691,7 @@ for n_parts in (1, 2, 4):
 print("cut in 1, 2 and 4: the gradient of the whole")
 
 # %% [markdown]
-# The library's form:
+# The library's form. What does `distributed` do without torchrun?
 
 # %%
 import inspect
@@ -728,7 +730,7 @@ for i in (0, 10, 18):
     print("real tokens", counts, f" off by {error:.0%}")
 
 # %% [markdown]
-# No error, and the loss falls. A token of a short micro-batch counts more. Notice it as here, at unequal counts.
+# No error is raised, yet a token of a short micro-batch counts more. Notice it as here, at unequal counts.
 
 # %% [markdown]
 # ### “The same seed everywhere makes a job reproducible.”
@@ -969,7 +971,7 @@ print(try_ring(ring_sum))
 #     return held
 # ```
 #
-# Each process sends 1/R of the gradient, 2(R − 1) times.
+# (`n` is R.) Each process sends 1/R of the gradient, 2(R − 1) times.
 # </details>
 #
 # **B. Debug** (5 minutes). `mystery` combines the gradients of two processes in one of three ways: "tokens" (the mean over all tokens), "means" (the mean of the processes' means) or "alike" (both processes take the first one's batch). Find out; each process has a list of token gradients.
