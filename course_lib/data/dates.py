@@ -31,7 +31,7 @@ def date_pairs(
         the weekday where the English has none.
 
     Raises:
-        ValueError: another language, or the package babel is missing.
+        ValueError: another language, no format, or the package babel is missing.
 
     Source: Unicode CLDR through the package babel 2.19.0 (BSD-3-Clause).
     Lesson: notebooks/12_translation.ipynb
@@ -41,6 +41,8 @@ def date_pairs(
     """
     if language not in LANGUAGES:
         raise ValueError(f"language was {language!r}; choose one of {LANGUAGES}")
+    if not formats:
+        raise ValueError("formats was empty; pass at least one CLDR pattern")
     format_date = _format_date()
     pairs = []
     for i, day in enumerate(dates):

@@ -105,6 +105,8 @@ def _pair(line: str | None, longest: int) -> tuple[tuple[str, str] | None, str]:
     for name, text in zip(("source", "target"), columns, strict=True):
         if not text:
             return None, f"the {name} is empty"
+        if not text.isprintable():
+            return None, f"the {name} holds a character that cannot be printed"
         if len(text) > longest:
             return None, f"the {name} has {len(text)} characters, at most {longest}"
     return (columns[0], columns[1]), ""
@@ -116,7 +118,11 @@ def _not_this_encoding(path, encoding: str, error: Exception) -> str:
         return f"Python knows no encoding {encoding!r}; try utf-8, utf-16 or latin-1"
     with open(path, "rb") as file:
         head = file.read(4)
-    guess = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1 or cp1252"
+    guess = "latin-1 or cp1252"
+    if head in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        guess = "utf-32"
+    elif head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        guess = "utf-16"
     return (
         f"{path} is not text in {encoding.removesuffix('-sig')}: save it as UTF-8, or "
         f"name its encoding, perhaps {guess}"

@@ -66,5 +66,5 @@ def _text(path: Path) -> str:
     try:
         with tokenize.open(path) as file:
             return file.read()
-    except (SyntaxError, UnicodeDecodeError, OSError):
+    except (SyntaxError, UnicodeError, LookupError, OSError):
         return ""

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from course_lib.generation.prompts import check_room, last_logits, prompt_ids_of
+from course_lib.generation.prompts import (
+    check_end,
+    check_room,
+    last_logits,
+    prompt_ids_of,
+)
 from course_lib.sampling import top_k
 
 
@@ -59,6 +64,7 @@ def beam_search(
         raise ValueError(
             f"max_new_tokens was {max_new_tokens}; pass a budget of 0 or more"
         )
+    check_end(decoder, eos_id)
     prompt = prompt_ids_of(prompt_ids)
     check_room(decoder, None, [prompt], max_new_tokens)
     feed = torch.tensor([prompt], device=decoder.embedding.weight.device)

@@ -22,6 +22,16 @@ def prompt_ids_of(prompt: Sequence[int] | Tensor) -> list[int]:
     return ids
 
 
+def check_end(decoder, eos_id) -> None:
+    """Refuse an end token that the vocabulary lacks."""
+    most = decoder.config.vocab_size - 1
+    if eos_id is None or not 0 <= eos_id <= most:
+        raise ValueError(
+            f"eos_id was {eos_id}; this vocabulary has ids 0 to {most}, and generate "
+            f"with None never stops early"
+        )
+
+
 def check_room(decoder, cache, prompts, max_new_tokens) -> None:
     """Refuse what would run past the model or the cache before computing anything."""
     if cache is not None and cache.batch != len(prompts):

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from torch import Tensor, nn
 
 from course_lib.generation.prompts import (
+    check_end,
     check_room,
     last_logits,
     pad,
@@ -180,11 +181,8 @@ def _batches(
         raise ValueError(
             f"cache was {cache!r}; pass True, False, or a cache made with model.new_cache"
         )
-    if eos_id is not None and not 0 <= eos_id < decoder.config.vocab_size:
-        raise ValueError(
-            f"eos_id was {eos_id}; this vocabulary has ids 0 to "
-            f"{decoder.config.vocab_size - 1}, and None never stops early"
-        )
+    if eos_id is not None:
+        check_end(decoder, eos_id)
     held = None if isinstance(cache, bool) else cache
     check_room(decoder, held, prompts, max_new_tokens)
     tokens, _ = pad(prompts, decoder.embedding.weight.device)

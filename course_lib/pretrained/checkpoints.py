@@ -18,6 +18,7 @@ from course_lib.tokens import Tokenizer, describe, rebuild
 
 TRAINED = Path(__file__).with_name("trained")
 WEIGHTS, VOCABULARY, CARD = "model.safetensors", "tokenizers.json", "card.md"
+DIGEST = re.compile(rf"sha256 of {re.escape(WEIGHTS)}: `(\w+)`")
 LARGEST = 5_000_000  # bytes; the repository carries these files
 
 
@@ -76,13 +77,16 @@ def save(
             "train a smaller model"
         )
     folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file: name a folder")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / WEIGHTS).write_bytes(stored)
     descriptions = [describe(tokenizer) for tokenizer in tokenizers]
     text = json.dumps(descriptions, ensure_ascii=False)
     (folder / VOCABULARY).write_text(text, encoding="utf-8")
     digest = hashlib.sha256(stored).hexdigest()
-    text = f"{card.rstrip()}\n\nsha256 of {WEIGHTS}: `{digest}`\n"
+    card = DIGEST.sub("", card).rstrip()
+    text = f"{card}\n\nsha256 of {WEIGHTS}: `{digest}`\n"
     (folder / CARD).write_text(text, encoding="utf-8")
     return folder
 
@@ -128,8 +132,11 @@ def read(
     try:
         descriptions = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
         tokenizers = [rebuild(description) for description in descriptions]
-        if len(tokenizers) != len(configs):
-            raise ValueError(f"{len(tokenizers)} tokenizers for {len(configs)} configs")
+        sizes = [tokenizer.vocab_size for tokenizer in tokenizers]
+        if sizes != [half.config.vocab_size for half in _halves(model).values()]:
+            raise ValueError(
+                f"its tokenizers have {sizes} ids, which is not the model's"
+            )
         return model, tokenizers
     except Exception as error:  # the tokenizers library raises Exception itself
         raise ValueError(f"{folder / VOCABULARY} cannot be read: {error}") from error
@@ -159,8 +166,8 @@ def _in_half_precision(model: nn.Module) -> dict[str, torch.Tensor]:
 def _check_digest(folder: Path) -> None:
     """Compare the weights with what the card says of them."""
     found = hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
-    card = (folder / CARD).read_text(encoding="utf-8")
-    written = re.findall(rf"sha256 of {re.escape(WEIGHTS)}: `(\w+)`", card)
+    card = (folder / CARD).read_text(encoding="utf-8", errors="replace")
+    written = DIGEST.findall(card)
     if written != [found]:
         raise ValueError(
             f"{folder / WEIGHTS} has the sha256 {found[:12]}…, its card says "

@@ -75,8 +75,7 @@ def rebuild(description: dict) -> Tokenizer:
     try:
         kind, specials = description["kind"], description["specials"]
         if kind == "bpe":
-            bpe = tokenizers.Tokenizer.from_str(json.dumps(description["bpe"]))
-            return BPETokenizer(bpe, **specials)
+            return BPETokenizer(_bpe(description["bpe"]), **specials)
         if kind == "bytes":
             return ByteTokenizer(list(specials))
         if kind == "characters":
@@ -84,6 +83,15 @@ def rebuild(description: dict) -> Tokenizer:
         if kind == "words":
             separator = description["separator"]
             return WordTokenizer(description["units"], separator, list(specials))
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
         raise ValueError(f"the description of a tokenizer lacks {error}") from None
+    except TypeError as error:
+        raise ValueError(f"no description of a tokenizer: {error}") from None
     raise ValueError(f"no tokenizer is of the kind {kind!r}")
+
+
+def _bpe(merges: dict) -> tokenizers.Tokenizer:
+    try:
+        return tokenizers.Tokenizer.from_str(json.dumps(merges))
+    except Exception as error:  # the tokenizers library raises Exception itself
+        raise ValueError(f"no description of a BPE: {error}") from None

@@ -1,6 +1,6 @@
 """The tokenizers that learn nothing: one id a byte, a character or a word."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from course_lib.tokens.interface import Tokenizer
@@ -162,7 +162,32 @@ class WordTokenizer(Tokenizer):
         Raises:
             ValueError: no token has one of the ids.
         """
-        return super().decode(ids, skip_special).removesuffix(self.separator)
+        return "".join(self.decode_stream(ids, skip_special))
+
+    def decode_stream(
+        self, ids: Iterable[int], skip_special: bool = False
+    ) -> Iterator[str]:
+        """Yield the words one by one, each with the separator before it.
+
+        Args:
+            ids: (position,) whole numbers, also a generator that is still producing.
+            skip_special: leave special tokens out.
+
+        Yields:
+            text, not empty.
+
+        Raises:
+            ValueError: no token has one of the ids.
+        """
+        begun = False
+        for token_id in ids:
+            text = self.token_bytes(token_id).decode("utf-8")
+            if token_id in self.special_ids:
+                if not skip_special:
+                    yield text
+            else:
+                yield self.separator * begun + text.removesuffix(self.separator)
+                begun = True
 
     def token(self, token_id: int) -> str:
         """Return a word as it is shown in tables and pictures.

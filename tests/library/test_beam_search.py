@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 
+from course_lib.decoder import Decoder, DecoderConfig
 from course_lib.encoder import Encoder, EncoderDecoder
 from course_lib.generation import beam_search, generate
 from tests.library.small_models import (
@@ -297,9 +298,11 @@ def test_it_uses_no_dropout_and_restores_the_mode():
 
 def test_prompt_and_budget_may_fill_the_model_and_not_one_more():
     decoder = tiny(vocab_size=7)
-    assert len(beam_search(decoder, [1, 2, 3], 2, 6, 99)[0][0]) == 6
+    written = generate(decoder, [1, 2, 3], 6)
+    unused = next(i for i in range(7) if i not in written)
+    assert len(beam_search(decoder, [1, 2, 3], 1, 6, unused)[0][0]) == 6
     with pytest.raises(ValueError, match="10 tokens long .* room for 9"):
-        beam_search(decoder, [1, 2, 3], 2, 7, 99)
+        beam_search(decoder, [1, 2, 3], 1, 7, unused)
 
 
 @pytest.mark.parametrize(
@@ -332,3 +335,10 @@ def test_nan_is_reported_instead_of_ranked():
     decoder.embedding.weight.data[2] = torch.nan
     with pytest.raises(ValueError, match="logits hold NaN"):
         beam_search(decoder, [2], 2, 3, 0)
+
+
+@pytest.mark.parametrize("eos_id", [-1, 99, None])
+def test_an_end_token_that_the_vocabulary_lacks_is_refused(eos_id):
+    decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=1, n_heads=3))
+    with pytest.raises(ValueError, match=f"eos_id was {eos_id}; .* ids 0 to 10"):
+        beam_search(decoder, [1, 2], 2, 3, eos_id)

@@ -17,7 +17,7 @@ from course_lib.decoder import Decoder, DecoderConfig
 from course_lib.encoder import Encoder, EncoderDecoder
 from course_lib.pretrained import checkpoints
 from course_lib.pretrained.checkpoints import read, save
-from course_lib.tokens import BPETokenizer, CharacterTokenizer, WordTokenizer
+from course_lib.tokens import BPETokenizer, CharacterTokenizer, WordTokenizer, describe
 
 TEXT = "def mean(values):\n    return sum(values) / len(values)\n"
 TOKENIZER = BPETokenizer.train([TEXT] * 3, vocab_size=275, specials=["eos", "pad"])
@@ -177,6 +177,36 @@ def test_a_broken_vocabulary_is_refused(home):
     (home / "tiny" / "tokenizers.json").write_text("{}")
     with pytest.raises(ValueError, match=r"tokenizers\.json cannot be read"):
         read("tiny", home)
+
+
+def test_a_vocabulary_of_another_size_is_refused(home):
+    path = home / "tiny" / "tokenizers.json"
+    short = BPETokenizer.train([TEXT], vocab_size=260, specials=["eos", "pad"])
+    path.write_text(json.dumps([describe(short)]))
+    with pytest.raises(ValueError, match="which is not the model's"):
+        read("tiny", home)
+
+
+def test_a_card_that_was_read_back_can_be_saved_again(home):
+    decoder, tokenizers = read("tiny", home)
+    card = (home / "tiny" / "card.md").read_text()
+    with torch.no_grad():
+        decoder.embedding.weight[0, 0] += 1
+    save(home / "tiny", decoder, tokenizers, card)
+    read("tiny", home)
+
+
+def test_a_card_that_is_no_text_is_noticed(home):
+    (home / "tiny" / "card.md").write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match="its card says none"):
+        read("tiny", home)
+
+
+def test_a_file_is_no_folder(tmp_path):
+    path = tmp_path / "taken"
+    path.touch()
+    with pytest.raises(ValueError, match="is a file: name a folder"):
+        save(path, tiny(), [TOKENIZER], card="")
 
 
 # The course's own ------------------------------------------------------------------

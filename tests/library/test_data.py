@@ -157,6 +157,8 @@ def test_encodings_are_those_that_a_file_declares(tmp_path):
     (tmp_path / "latin.py").write_bytes(b"# -*- coding: latin-1 -*-\r\nx = '\xe9'\r\n")
     (tmp_path / "broken.py").write_bytes(b"x = '\xe9'\n")
     (tmp_path / "unknown.py").write_bytes(b"# coding: klingon\n")
+    (tmp_path / "no_text.py").write_bytes(b"# coding: hex\n")
+    (tmp_path / "undefined.py").write_bytes(b"# coding: undefined\n")
     (tmp_path / "empty.py").write_bytes(b"")
     files = dict(file for part in PARTS for file in python_files(part, tmp_path))
     assert files == {"latin.py": "# -*- coding: latin-1 -*-\nx = 'é'\n"}

@@ -81,6 +81,11 @@ def test_another_language_is_refused():
         date_pairs([], "fr")
 
 
+def test_dates_need_a_format():
+    with pytest.raises(ValueError, match="at least one CLDR pattern"):
+        date_pairs([date(2000, 1, 1)], "de", [])
+
+
 def test_days_are_all_there_once():
     found = days(1999, 2001)
     assert len(found) == len(set(found)) == 365 + 366 + 365
@@ -164,6 +169,8 @@ def test_many_problems_are_counted_and_the_first_are_kept(write):
         (b"\n\n", "holds no pair"),
         (b"one line", "line 1: 0 tabs"),
         ("a\tb".encode("utf-16"), "perhaps utf-16"),
+        ("a\tb".encode("utf-32"), "perhaps utf-32"),
+        (b"a\0\tb", "line 1: the source holds a character that cannot be printed"),
         ("é\tb".encode("latin-1"), "perhaps latin-1"),
     ],
 )

@@ -224,7 +224,7 @@ def test_words_are_what_stands_between_separators():
     assert tokenizer.encode("zwanzig|drei") == [2, 0]
     assert tokenizer.encode("|drei||und|") == [0, 1]
     assert tokenizer.decode([0, 1, 2]) == "drei|und|zwanzig"
-    assert tokenizer.decode([0, 3]) == "drei|<eos>"
+    assert tokenizer.decode([0, 3]) == "drei<eos>"
     assert tokenizer.decode([0, 3], skip_special=True) == "drei"
     assert tokenizer.decode([]) == ""
     assert [tokenizer.token(i) for i in range(4)] == ["drei", "und", "zwanzig", "<eos>"]
@@ -295,3 +295,13 @@ def test_any_pieces_stream_as_an_incremental_decoder_does(pieces):
 def test_the_base_class_has_no_encode():
     with pytest.raises(NotImplementedError):
         Tokenizer([b"a"]).encode("a")
+
+
+@pytest.mark.parametrize("separator", [" ", ">"])
+def test_words_that_stream_are_what_decode_gives(separator):
+    words = separator.join(["drei", "und", "zwanzig"])
+    tokenizer = WordTokenizer([words], separator, specials=["bos", "eos"])
+    ids = [3, 0, 1, 2, 4]
+    assert "".join(tokenizer.decode_stream(iter(ids))) == tokenizer.decode(ids)
+    assert tokenizer.decode(ids) == f"<bos>{words}<eos>"
+    assert tokenizer.decode(ids, skip_special=True) == words

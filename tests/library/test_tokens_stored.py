@@ -57,3 +57,14 @@ def test_another_kind_cannot_be_described():
 def test_what_describes_no_tokenizer_is_refused(description, message):
     with pytest.raises(ValueError, match=message):
         rebuild(description)
+
+
+@pytest.mark.parametrize("part", [{}, None, {"model": 5}])
+def test_a_broken_bpe_is_a_value_error(part):
+    with pytest.raises(ValueError, match="no description of a BPE"):
+        rebuild({"kind": "bpe", "specials": {}, "bpe": part})
+
+
+def test_a_description_of_nothing_is_a_value_error():
+    with pytest.raises(ValueError, match="no description of a tokenizer"):
+        rebuild(None)
