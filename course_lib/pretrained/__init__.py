@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AssetError", "load"]
 
-OWN = ("python-source", "english-german", "pronunciations")
+OWN = ("python-source", "pronunciations")
 LOADABLE = ("smollm2", "gpt2", *OWN)
 
 
@@ -26,8 +26,8 @@ def load(name: str) -> tuple["Decoder | EncoderDecoder", "Tokenizer | list[Token
     Args:
         name: "smollm2", SmolLM2-135M-Instruct, a small chat model; "gpt2", GPT-2
             small, which only the Hugging Face hub has. Of our own training, and with
-            nothing to fetch: "python-source" completes Python, "english-german" and
-            "pronunciations" translate.
+            nothing to fetch: "python-source" completes Python, "pronunciations" turns
+            spellings into phonemes.
 
     Returns:
         the model, float32 on the CPU, in eval mode, and the tokenizer; of a translator

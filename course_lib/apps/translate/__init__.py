@@ -1,0 +1,1 @@
+"""Translate: an encoder-decoder trained on pairs of texts, from the command line too."""
