@@ -73,4 +73,4 @@ plan-lab:
 	@echo "make lab: .venv (once, 2 minutes, 1.4 GB), weights (once, 0.1 GB), JupyterLab."
 
 plan-test:
-	@echo "make test: .venv, lint, weights, tests, every notebook (about 12 minutes, first time 14)."
+	@echo "make test: .venv, lint, weights, tests, every notebook (about 20 minutes, first time 22)."
