@@ -123,7 +123,7 @@ show_figure(
 #
 # $$p(y \mid x) = \prod_{t=1}^{n} p(y_t \mid x, y_{<t}), \qquad \ln p(y \mid x) = \sum_{t=1}^{n} \ln p(y_t \mid x, y_{<t})$$
 #
-# To write is to choose $y_1$, then $y_2$ given $y_1$, and so on: **autoregressive**. Choose by drawing, from a set $S$ of survivors:
+# To write is to choose $y_1$, then $y_2$ given $y_1$, and so on: **autoregressive**. Choose by drawing, from a set $S$ of survivors ($T = 0$: by convention the likeliest only, of equals the lowest id; a repetition penalty, step 3, comes before all this):
 #
 # $$q_i = \frac{e^{z_i/T}}{\sum_{j \in S} e^{z_j/T}} \ \text{ for } i \in S, \qquad q_i = 0 \ \text{ else}$$
 #
@@ -154,7 +154,7 @@ show_figure(
 #
 # ### 1. The loop
 #
-# A model takes tokens (batch, position) and gives logits (batch, position, vocab). For our table the logits are logarithms of the probabilities. There is a row for *every* position; only the **last** row is about the next token.
+# A `sampler` takes the last logits (batch, vocab) and each row's ids so far, and gives one id a row; step 3 needs the ids. A model takes tokens (batch, position) and gives logits (batch, position, vocab). For our table the logits are logarithms of the probabilities. There is a row for *every* position; only the **last** row is about the next token.
 
 # %%
 def closing(tokens):
@@ -450,7 +450,7 @@ if load_model():
 # %% [markdown]
 # Mostly (b): the same model, other choices, and with each seed less than a third of the repeats. The second line shows that a few prompts loop and others hardly repeat. With 64 tokens few texts end by themselves.
 #
-# But (a) has its share. You saw it in the haiku: each copy of a phrase makes the next one more probable (Holtzman et al. 2020 measured the same on larger models). The likeliest token then *is* the copy; a draw leaves the rut now and then. (Counted was repetition, not truth.)
+# But (a) has its share. You saw it in the haiku: each copy of a phrase makes the next one more probable (Holtzman et al. 2020 measured the same on larger models). The likeliest token then *is* the copy; a draw leaves the rut now and then. (We counted repetition, not truth.)
 
 # %% [markdown]
 # ### 6. Rows of a batch
@@ -856,7 +856,7 @@ print("all of them, in order; few beams: ours equal course_lib's")
 # %% [markdown]
 # Lesson 10 makes the steps cheap, lesson 12 translates with beams, lesson 13 chats with a `Sampler`.
 #
-# The library's loop. Look at the end: without a cache the whole `history` is fed, with one only the id just chosen, and nothing for a row that has finished.
+# The library's loop. Look at the end: without a cache the whole `history` is fed, with one only the id just chosen, and nothing for a row that has finished. (`memory` is for lesson 12.)
 
 # %%
 import inspect
@@ -937,12 +937,12 @@ for kind in ("sinusoidal", "rotary"):
             print(f"{kind:10} {way:18} {away:.3f}")
 
 # %% [markdown]
-# In the first, the row continues its *padding*; in the second, it reads padding as text. Rotary scores depend on differences of positions only (lesson 04), so there the third fault cannot be seen: test it with absolute positions. The sign, wherever the number is not 0: a short row may write other things in a batch than alone.
+# In the first, the row continues its *padding*; in the second, it reads padding as text. Rotary scores depend on differences of positions only (lesson 04), so there the third fault cannot be seen: test it with absolute positions. What you would notice: a short row may write other things in a batch than alone.
 
 # %% [markdown]
 # ### “The first finished beam has won.”
 #
-# Six beams, mean per token. **Predict** which closing each way returns. Once we stop as soon as the best beam is finished; once all beams are divided by the *same* length, that of the current step.
+# Six beams, mean per token. **Predict** which closing each way returns. The first way stops as soon as the best beam is finished. The second divides all beams by the *same* length, the current step's.
 
 # %%
 beams = [([], 0.0)]

@@ -12,7 +12,7 @@
 # %% [markdown]
 # ## Question
 #
-# A bookkeeper fills pages of twenty lines: behind each amount, 0 to 9, goes one digit. In the **carried** book it is the last digit of the running total. In the **fresh** book it is the last digit of amount + 3; no line needs the line above. One amount in twenty is smudged, `?`, but counts.
+# A bookkeeper fills pages of twenty lines; each line is an amount, 0 to 9, and then one digit. In the **carried** book it is the last digit of the running total. In the **fresh** book it is the last digit of amount + 3; no line needs the line above. One amount in twenty is smudged and shows as `?`; the digit is still worked out from the true amount.
 
 # %%
 import torch
@@ -437,7 +437,7 @@ for smoothing in (0.0, 0.1):
 # %% [markdown]
 # ### 7. The loop
 #
-# AdamW keeps running means of a parameter's gradient, $m$, and of its square, $v$, and moves it by the learning rate times $-m / \sqrt{v}$. At the first step these are $g$ and $g^2$ (corrected for the short history). **Predict** how far two parameters move at rate 0.1, if their gradients are 0.003 and −50.
+# From a parameter's gradient $g$, AdamW keeps two running means: $m$ of $g$, and $s$ of $g^2$; it moves the parameter by the learning rate times $-m / \sqrt{s}$. At the first step these are $g$ and $g^2$ (corrected for the short history). **Predict** how far two parameters move at rate 0.1, if their gradients are 0.003 and −50.
 
 # %%
 pair = torch.nn.Parameter(torch.tensor([2.0, 2.0]))
@@ -461,7 +461,7 @@ def learning_rate_at(step, n_steps, peak, warmup_steps=0, floor=0.1):
 print([round(learning_rate_at(step, 8, 1.0, 3), 2) for step in range(8)])
 
 # %% [markdown]
-# Now the loop: clear old gradients, add up those of the micro-batches, cap their length at 1 (*clipping*: one odd batch must not throw the model off), update. `betas` are the shares of the old $m$ and $v$ that are kept. `batches(i)` gives micro-batch i.
+# Now the loop: clear old gradients, add up those of the micro-batches, cap their length at 1 (*clipping*: one odd batch must not throw the model off), update. `betas` are the shares of the old $m$ and $s$ that are kept. `batches(i)` gives micro-batch i.
 
 
 # %%
@@ -638,7 +638,7 @@ show_figure(
 # %% [markdown]
 # Twice the updates help; the 4-gram, counted in seconds, still wins. The table stores every run of letters it met; the model has 86,000 numbers.
 #
-# What does it write?
+# What does it write, and how much of that is new? And last, once only: the test words.
 
 # %%
 from course_lib.generation import generate_batch
@@ -788,7 +788,7 @@ torch.testing.assert_close(resumed, trained(library.train, batches=cut, n_steps=
 print("interrupted after 4 of 6 updates, then resumed: no difference")
 
 # %% [markdown]
-# Lesson 12 trains a translator with this loop, lesson 15 runs it on several processes. The library's loss takes sum and count apart, so that batches can be added up:
+# Lesson 12 trains a translator with this loop, lesson 15 runs it on several processes. Large models use the same loss and loop; they pack documents end to end, so that little is padding, and count a batch in tokens, often millions. The library's loss takes sum and count apart, so that batches can be added up:
 
 # %%
 import inspect
