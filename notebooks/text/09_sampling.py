@@ -448,7 +448,7 @@ if load_model():
 
 
 # %% [markdown]
-# Mostly (b): the same model, other choices, and with each seed less than a third of the repeats. The second line shows that a few prompts loop and others hardly repeat. With 64 tokens few texts end by themselves.
+# Mostly (b): the same model, other choices, and with each seed less than a third of the repeats. The line *prompt by prompt* shows that a few loop and others hardly repeat. With 64 tokens few texts end by themselves.
 #
 # But (a) has its share. You saw it in the haiku: each copy of a phrase makes the next one more probable (Holtzman et al. 2020 measured the same on larger models). The likeliest token then *is* the copy; a draw leaves the rut now and then. (We counted repetition, not truth.)
 
