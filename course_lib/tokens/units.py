@@ -152,18 +152,6 @@ class WordTokenizer(Tokenizer):
                 "or use one of characters or bytes"
             ) from None
 
-    def decode(self, ids: Iterable[int], skip_special: bool = False) -> str:
-        """Return the text of ids, without the separator behind the last word.
-
-        Args:
-            ids: (position,) whole numbers, a list or a tensor.
-            skip_special: leave special tokens out.
-
-        Raises:
-            ValueError: no token has one of the ids.
-        """
-        return "".join(self.decode_stream(ids, skip_special))
-
     def decode_stream(
         self, ids: Iterable[int], skip_special: bool = False
     ) -> Iterator[str]:

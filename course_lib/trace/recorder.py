@@ -1,9 +1,6 @@
-"""A trace: everything a picture of a decoder needs, from its real forward passes."""
+"""Feeds a decoder step by step, and writes into a trace what it does."""
 
-import copy
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -12,164 +9,16 @@ from torch.utils.flop_counter import FlopCounterMode
 from course_lib.attention import attention_scores
 from course_lib.decoder import Decoder
 from course_lib.masks import causal_mask
-from course_lib.modes import mode
 from course_lib.sampling import Sampler
 from course_lib.training import IGNORED
 
 SHOWN_LOGITS = 64  # of a large vocabulary, a picture needs only the largest
 
 
-@dataclass
-class Trace:
-    """Numbers of one run of a decoder, recorded while it ran.
-
-    Attributes:
-        config: the decoder's settings by name.
-        tree: its modules: name, kind, shapes of parameters, number of parameters.
-        tokens: ids of the row, the new ones included.
-        strings: the same as text.
-        n_memory: places of the memory, 0 without one.
-        masked: False if the causal mask was really left out.
-        steps: a dict per pass: phase ("train", "prefill" or "decode"), start and
-            n_positions of what was fed, and, where a token was chosen, chosen, kept
-            (ids that could be drawn), dropped_mass and stopped; multiply_adds,
-            milliseconds and difference, each with and without a cache where both ran.
-        arrays: tensors by (name, step): scores, allowed, weights of "self" (and
-            "cross"), each "self_scores" (layer, head, query, key) and so on;
-            "queries" (layer, head, query, d_head), "keys", "values" (layer, kv_head,
-            query, d_head) of what was fed; "output_norms" (layer, sublayer, query);
-            "logits" of the last row with their "ids"; "losses" (query,) in training.
-
-    Lesson: notebooks/00_start.ipynb
-    """
-
-    config: dict
-    tree: list[dict]
-    tokens: list[int]
-    strings: list[str]
-    n_memory: int = 0
-    masked: bool = True
-    steps: list[dict] = field(default_factory=list)
-    arrays: dict[tuple[str, int], Tensor] = field(default_factory=dict)
-
-    @classmethod
-    def record(
-        cls,
-        model: Decoder,
-        tokens: Sequence[int] | Tensor,
-        memory: Tensor | None = None,
-        max_new_tokens: int = 0,
-        sampler: Sampler | None = None,
-        eos_id: int | None = None,
-        targets: Sequence[int] | Tensor | None = None,
-        use_cache: bool = True,
-        masked: bool = True,
-        text: Callable[[int], str] = str,
-    ) -> "Trace":
-        """Run the model and write down what it did.
-
-        Args:
-            model: a Decoder, or an EncoderDecoder whose decoder writes; its weights and
-                mode are left as they are.
-            tokens: (position,) ids of the prompt, or of the training inputs.
-            memory: (1, key, d_model) for cross-attention.
-            max_new_tokens: tokens to write after the prompt.
-            sampler: chooses them; None: the largest logit.
-            eos_id: stop after this id.
-            targets: (position,) ids to predict; records one training pass with its
-                losses and writes nothing.
-            use_cache: write with a cache, and compare each step with the same step
-                without one.
-            masked: False runs the model without its causal mask (and without a cache,
-                which has no meaning then).
-            text: turns an id into what a picture shows.
-
-        Returns:
-            The trace.
-
-        Raises:
-            ValueError: a block returned no attention weights, targets do not fit the
-                tokens, or as Decoder.forward.
-
-        Lesson: notebooks/00_start.ipynb
-
-        >>> from course_lib.decoder import DecoderConfig
-        >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
-        >>> trace = Trace.record(decoder, [1, 2, 3], max_new_tokens=2)
-        >>> [step["phase"] for step in trace.steps], len(trace.tokens)
-        (['prefill', 'decode'], 5)
-        >>> tuple(trace.arrays["self_weights", 0].shape)
-        (2, 3, 3, 3)
-        """
-        model = getattr(model, "decoder", model)
-        ids = torch.as_tensor(tokens).tolist()
-        trace = cls(asdict(model.config), _tree(model), ids, [], masked=masked)
-        trace.n_memory = 0 if memory is None else memory.shape[1]
-        runner = _Runner(trace, model if masked else _unmasked(model), memory)
-        with mode(model, training=False), torch.no_grad():
-            if targets is not None:
-                runner.train(torch.as_tensor(targets))
-            else:
-                sampler = Sampler(temperature=0) if sampler is None else sampler
-                runner.write(max_new_tokens, sampler, eos_id, use_cache and masked)
-        trace.strings = [text(i) for i in trace.tokens]
-        return trace
-
-    def to_buffer(self) -> tuple[dict, bytes]:
-        """Pack the trace for a picture: a header of plain values and one float32 buffer.
-
-        Returns:
-            header: all fields but the arrays, and "index": name, step, shape and
-                offset (in floats) of each array.
-            buffer: the arrays as little-endian float32, one after another.
-
-        Lesson: notebooks/00_start.ipynb
-        """
-        header = {k: v for k, v in self.__dict__.items() if k != "arrays"}
-        header["index"], parts, offset = [], [], 0
-        for (name, step), array in self.arrays.items():
-            entry = {
-                "name": name,
-                "step": step,
-                "shape": list(array.shape),
-                "offset": offset,
-            }
-            header["index"].append(entry)
-            parts.append(array.float().contiguous().numpy().astype("<f4").tobytes())
-            offset += array.numel()
-        return header, b"".join(parts)
-
-    @classmethod
-    def from_buffer(cls, header: dict, buffer: bytes) -> "Trace":
-        """Unpack what to_buffer packed.
-
-        Args:
-            header: as to_buffer returned it.
-            buffer: as to_buffer returned it.
-
-        Returns:
-            A trace with the same fields; all its arrays are float32.
-
-        Lesson: notebooks/00_start.ipynb
-        """
-        fields = {k: v for k, v in header.items() if k != "index"}
-        floats = (
-            torch.frombuffer(bytearray(buffer), dtype=torch.float32) if buffer else None
-        )
-        trace = cls(**fields)
-        for entry in header["index"]:
-            n = int(torch.tensor(entry["shape"]).prod()) if entry["shape"] else 1
-            part = (
-                floats[entry["offset"] : entry["offset"] + n] if n else torch.zeros(0)
-            )
-            trace.arrays[entry["name"], entry["step"]] = part.reshape(entry["shape"])
-        return trace
-
-
-class _Runner:
+class Recorder:
     """Feeds the model step by step and fills a trace."""
 
-    def __init__(self, trace: Trace, model: Decoder, memory: Tensor | None):
+    def __init__(self, trace, model: Decoder, memory: Tensor | None):
         self.trace, self.model, self.memory = trace, model, memory
         self.device = model.embedding.weight.device
 
@@ -302,13 +151,6 @@ def _without_filters(sampler: Sampler) -> Sampler:
     return Sampler(temperature, repetition_penalty=sampler.repetition_penalty)
 
 
-def _unmasked(model: Decoder) -> Decoder:
-    """The same modules and weights under a config that hides nothing."""
-    unmasked = copy.copy(model)
-    unmasked.config = replace(model.config, causal=False)
-    return unmasked
-
-
 def _allowed(inputs: dict, weights: Tensor) -> Tensor:
     """What a recorded attention was allowed to read, as (query, key) bool."""
     n_queries, n_keys = weights.shape[-2:]
@@ -333,18 +175,3 @@ def _watch_outputs(model: Decoder, norms: dict) -> list:
             if part is not None:
                 hooks.append(part.register_forward_hook(keep))
     return hooks
-
-
-def _tree(model: nn.Module) -> list[dict]:
-    """Describe every module: name, kind, its own parameters' shapes, all parameters."""
-    return [
-        {
-            "name": name,
-            "kind": type(part).__name__,
-            "shapes": {
-                n: list(p.shape) for n, p in part.named_parameters(recurse=False)
-            },
-            "n_parameters": sum(p.numel() for p in part.parameters()),
-        }
-        for name, part in model.named_modules()
-    ]
