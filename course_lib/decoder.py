@@ -165,7 +165,7 @@ class Decoder(nn.Module):
             batch: rows.
             kind: "append", "preallocated", "sliding_window" or "paged".
             max_length: most tokens a row may hold; None: the config's.
-            **options: block_size for "paged".
+            **options: block_size or pool for "paged".
 
         Returns:
             A cache in the dtype and on the device of the weights.

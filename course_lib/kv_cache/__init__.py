@@ -13,12 +13,14 @@ Cross-attention's keys and values are kept beside them: computed once per source
 
 from course_lib.kv_cache.contiguous import AppendCache, PreallocatedCache
 from course_lib.kv_cache.paged import PagedCache
+from course_lib.kv_cache.pool import BlockPool
 from course_lib.kv_cache.protocol import KeyValueCache
 from course_lib.kv_cache.sliding_window import SlidingWindowCache
 from course_lib.kv_cache.step import Step
 
 __all__ = [
     "AppendCache",
+    "BlockPool",
     "KeyValueCache",
     "PagedCache",
     "PreallocatedCache",

@@ -608,13 +608,14 @@ def cache_bytes(config, n_slots, number_bytes):
 
 
 def memory_behind(thing):
-    """The memory behind all tensors in a list, tuple or dict: bytes by address."""
+    """The memory behind all tensors that a thing holds: bytes by address."""
     if isinstance(thing, torch.Tensor):
         storage = thing.untyped_storage()
         return {storage.data_ptr(): storage.nbytes()}
-    parts = thing.values() if isinstance(thing, dict) else thing
+    thing = vars(thing) if hasattr(thing, "__dict__") else thing
     if not isinstance(thing, dict | list | tuple):
         return {}
+    parts = thing.values() if isinstance(thing, dict) else thing
     return {k: v for part in parts for k, v in memory_behind(part).items()}
 
 
@@ -628,13 +629,13 @@ for kind, n_slots in slots.items():
     cache = decoder.new_cache(5, kind, **options)
     decoder(tokens[:, :7], lengths=lengths, cache=cache)
     formula = cache_bytes(decoder.config, n_slots, number_bytes=8)
-    held = sum(memory_behind(vars(cache)).values())
+    held = sum(memory_behind(cache).values())
     print(f"{kind:14} {formula:9,}{cache.bytes:9,}{held:9,}")
     assert formula == cache.bytes <= held
     cache.reorder([1] * 5)  # then empty it and fill it again: no memory may leak
     cache.crop(0)
     decoder(tokens[:, :7], lengths=lengths, cache=cache)
-    assert sum(memory_behind(vars(cache)).values()) == held
+    assert sum(memory_behind(cache).values()) == held
 
 # %% [markdown]
 # The formula is exact if *position* counts slots. Pages: 4 + 4 + 8 + 4 + 8 = 28 slots for 18 tokens; their pool has 32, since it grows ahead of need. The window needs least, but forgets.

@@ -380,8 +380,8 @@ FAULTS = [
     (
         "10_kv_cache",
         "kv_cache/paged.py",
-        "copies = [self._take_block() for _ in old[row]]",
-        "copies = old[row]",
+        "row[first] = self.pool.own(row[first])",
+        "pass",
     ),
     (
         "10_kv_cache",

@@ -1,5 +1,6 @@
 """The caches: what goes in comes out, and a decoder with one computes what it does without."""
 
+import collections
 import contextlib
 import math
 
@@ -106,14 +107,15 @@ class PlainRows:
 
 
 def assert_blocks_fit(cache):
-    """Each row owns just enough blocks, and nobody else owns them."""
-    owned = [block for row in cache.blocks for block in row]
-    assert len(owned) == len(set(owned))
+    """Each row holds just enough blocks, and the pool knows who holds which."""
+    held = collections.Counter(block for row in cache.blocks for block in row)
+    assert all(cache.pool.holders(block) == n for block, n in held.items())
+    assert cache.pool.n_used == len(held)
     assert [len(row) for row in cache.blocks] == [
         math.ceil(length / cache.block_size) for length in cache.lengths.tolist()
     ]
     block_bytes = LAYERS * 2 * KV_HEADS * cache.block_size * D_HEAD * 4
-    assert cache.bytes == len(owned) * block_bytes
+    assert cache.bytes == len(held) * block_bytes
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -438,14 +440,16 @@ def test_blocks_that_a_row_gives_up_serve_another():
 def test_blocks_of_a_dropped_row_serve_another():
     cache = cache_of("paged", batch=3)
     fill(cache, 8)
-    owned = {block for row in cache.blocks for block in row}
-    for rows in ([0, 0, 2], [1, 1, 1], [2, 0, 2]):
+    for rows, n_rows_apart in (([0, 0, 2], 2), ([1, 1, 1], 1), ([0, 0, 0], 1)):
         cache.reorder(rows)
-        assert {block for row in cache.blocks for block in row} == owned
+        assert cache.pool.n_used == 2 * n_rows_apart
         assert_blocks_fit(cache)
+    cache.crop(0)
+    fill(cache, 8)
+    assert {block for row in cache.blocks for block in row} == set(range(6))
 
 
-def test_a_repeated_row_gets_blocks_of_its_own():
+def test_a_repeated_row_writes_into_blocks_of_its_own():
     cache = cache_of("paged", batch=1)
     fill(cache, 3)
     cache.reorder([0, 0])
