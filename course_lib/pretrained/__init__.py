@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AssetError", "load"]
 
-OWN = ("python-source", "pronunciations")
+OWN = ("python-source", "pronunciations", "english-german")
 LOADABLE = ("smollm2", "gpt2", *OWN)
 
 
@@ -27,7 +27,7 @@ def load(name: str) -> tuple["Decoder | EncoderDecoder", "Tokenizer | list[Token
         name: "smollm2", SmolLM2-135M-Instruct, a small chat model; "gpt2", GPT-2
             small, which only the Hugging Face hub has. Of our own training, and with
             nothing to fetch: "python-source" completes Python, "pronunciations" turns
-            spellings into phonemes.
+            spellings into phonemes, "english-german" translates number names and dates.
 
     Returns:
         the model, float32 on the CPU, in eval mode, and the tokenizer; of a translator

@@ -143,7 +143,7 @@ def test_a_killed_run_ends_where_an_unbroken_one_does(pairs_file, tmp_path):
 # The course's own translators ------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["pronunciations"])
+@pytest.mark.parametrize("name", CORPORA)
 def test_a_translator_of_our_own_lies_here_with_its_card(name):
     folder = TRAINED / name
     assert (folder / "model.safetensors").stat().st_size <= 4_000_000
@@ -153,9 +153,40 @@ def test_a_translator_of_our_own_lies_here_with_its_card(name):
     assert f"translate train {name}" in card
 
 
-def test_a_corpus_without_a_stored_translator_says_how_to_make_it(capsys):
-    assert run("translate", "twenty-one") == 1
-    assert "translate train english-german --out DIR" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("text", "german"),
+    [
+        ("twenty-one", "einundzwanzig"),
+        ("Twenty-one", "einundzwanzig"),
+        ("twenty one", "einundzwanzig"),
+        ("four", "vier"),
+        ("one hundred and five", "einhundertfünf"),
+        ("nine hundred ninety-nine", "neunhundertneunundneunzig"),
+        ("Monday, 3 May 2021", "Montag, 3. Mai 2021"),
+        ("may 3, 2021", "3. Mai 2021"),
+        ("Tue, Dec 24, 1999", "Dienstag, 24. Dezember 1999"),
+        ("2000-02-29", "29. Februar 2000"),
+    ],
+)
+def test_a_number_or_a_date_is_translated(capsys, text, german):
+    assert run("translate", text) == 0
+    assert capsys.readouterr().out == f"{german}\n"
+
+
+def test_a_text_that_cannot_be_read_does_not_keep_others_back(capsys):
+    assert run("translate", "seven", "3/4", "eight") == 1
+    said = capsys.readouterr()
+    assert said.out == "sieben\nacht\n"
+    assert "'3/4' was left out: the character '/'" in said.err
+
+
+def test_a_number_is_held_out_with_all_its_names():
+    training, validation, test = CORPORA["english-german"].parts()
+    parts = [{german for _, german in part} for part in (training, validation, test)]
+    assert not parts[0] & parts[1]
+    assert not parts[0] & parts[2]
+    assert not parts[1] & parts[2]
+    assert {"four", "thirteen", "ninety", "zero"} <= {source for source, _ in training}
 
 
 def test_a_model_that_is_no_translator_is_refused(capsys):

@@ -24,13 +24,15 @@ def translate(arguments: Sequence[str]) -> None:
         arguments: what stands behind "translate".
 
     Raises:
-        ValueError: a text, a file or a folder does not fit; the message says how.
+        ValueError: a text, a file or a folder does not fit; the message says how. Other
+            texts are translated first.
 
     Source: POSIX.1-2017, section 12, Utility Conventions.
     Lesson: notebooks/12_translation.ipynb
 
-    >>> translate(["--model", "pronunciations", "letter"])
-    L EH T ER
+    >>> translate(["twenty-one", "Monday, 3 May 2021"])
+    einundzwanzig
+    Montag, 3. Mai 2021
     """
     if arguments[:1] == [TRAIN]:
         return _train(arguments[1:])
@@ -42,8 +44,7 @@ def translate(arguments: Sequence[str]) -> None:
     parser.add_argument("--model", default="english-german", help="a name or a folder")
     parser.add_argument("--beams", type=int, default=1)
     asked = parser.parse_args(arguments)
-    for line in translator(asked.model)(asked.texts, n_beams=asked.beams):
-        print(line)
+    _show(translator(asked.model), asked.texts, asked.beams)
 
 
 def pronounce(arguments: Sequence[str]) -> None:
@@ -67,8 +68,7 @@ def pronounce(arguments: Sequence[str]) -> None:
         word for word in words if not re.fullmatch("[a-z']*[a-z][a-z']*", word)
     ]:
         raise ValueError(f"words are made of a to z and ': not {', '.join(unknown)}")
-    for line in translator("pronunciations")(words, n_beams=asked.beams):
-        print(line)
+    _show(translator("pronunciations"), words, asked.beams)
 
 
 def translator(model: str) -> Translator:
@@ -88,11 +88,6 @@ def translator(model: str) -> Translator:
     """
     if model in OWN:
         loaded, tokenizers = load(model)
-    elif model in CORPORA:
-        raise ValueError(
-            f"{model} does not come with the course yet. Train it: python -m course_lib "
-            f"translate train {model} --out DIR; then name the folder: --model DIR"
-        )
     elif Path(model).is_dir():
         folder = Path(model).absolute()
         loaded, tokenizers = read(folder.name, folder.parent)
@@ -104,6 +99,20 @@ def translator(model: str) -> Translator:
     if not isinstance(tokenizers, list) or len(tokenizers) != 2:
         raise ValueError(f"{model!r} holds a model that is no translator")
     return Translator(loaded, *tokenizers)
+
+
+def _show(model: Translator, texts: Sequence[str], n_beams: int) -> None:
+    """Print a line for each text; name those that cannot be read at the end."""
+    problems = []
+    for text in texts:
+        try:
+            (line,) = model([text], n_beams)
+        except ValueError as error:
+            problems.append(f"{text[:40]!r} was left out: {error}")
+        else:
+            print(line)
+    if problems:
+        raise ValueError("\n".join(problems))
 
 
 def _train(arguments: Sequence[str]) -> None:

@@ -15,6 +15,15 @@ from course_lib.tokens import CharacterTokenizer, Tokenizer, WordTokenizer
 
 SHARES = (0.05, 0.05)  # of validation and of test
 UNITS = ("characters", "words")
+TYPED_FORMATS = (
+    *ENGLISH_FORMATS,
+    "y-MM-dd",
+    "EEEE d MMMM y",
+    "EEE, MMM d, y",
+    "d MMM y",
+    "MMM d, y",
+    "dd MMMM y",
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,9 @@ class Corpus:
         target_units: "characters" or "words" of the targets; sources are characters.
         recipe: how its translator is trained.
         licence: of the data.
+        basic: says of a source whether it is never held out, because no rule gives it.
+        kept_together: 0 or 1: pairs with the same source (0) or target (1) go to the same
+            part.
 
     Lesson: notebooks/12_translation.ipynb
     """
@@ -38,14 +50,22 @@ class Corpus:
     target_units: str = "characters"
     recipe: Recipe = field(default_factory=Recipe)
     licence: str = "the reader's own"
+    basic: Callable[[str], bool] = lambda source: False  # noqa: E731
+    kept_together: int = 0
 
     def parts(self) -> tuple[Pairs, Pairs, Pairs]:
-        """Deal the pairs; all pairs of one source go to the same part.
+        """Deal the pairs by what is kept together; basic ones all go to training.
 
         Returns:
             training, validation, test.
         """
-        return split(self.pairs(), *SHARES, key=lambda pair: pair[0])
+        pairs = self.pairs()
+        basic = [pair for pair in pairs if self.basic(pair[0])]
+        rest = [pair for pair in pairs if not self.basic(pair[0])]
+        training, *held_out = split(
+            rest, *SHARES, key=lambda pair: pair[self.kept_together]
+        )
+        return basic + training, *held_out
 
     def tokenizers(
         self, pairs: Sequence[tuple[str, str]]
@@ -63,11 +83,12 @@ class Corpus:
         return source, CharacterTokenizer(targets, specials=ends)
 
 
-def english_german(n_numbers: int = 30_000, n_dates: int = 40_000) -> Pairs:
-    """Number names to 999,999 and dates from 1500 to 2499, English and German.
+def english_german(n_numbers: int = 40_000, n_dates: int = 60_000) -> Pairs:
+    """Number names to 999,999 and dates from 1000 to 2999, English and German.
 
-    Names below 2,000 are all there, the others are drawn; every fifth date is in
-    lower case, as people type it.
+    Names below 2,000 are all there, the others are drawn. Names and dates come in the
+    forms that people type: with and without "and" or commas, with a capital letter,
+    dates in lower case.
 
     Args:
         n_numbers: numbers to draw.
@@ -80,14 +101,29 @@ def english_german(n_numbers: int = 30_000, n_dates: int = 40_000) -> Pairs:
     Lesson: notebooks/12_translation.ipynb
     """
     draw = random.Random(0)
-    numbers = {*range(2000), *draw.sample(range(LARGEST_NUMBER + 1), n_numbers)}
-    names = number_names(sorted(numbers), plain=False)
-    pairs = [(english, german.replace("|", "")) for english, german in names]
-    some = draw.sample(days(1500, 2499), n_dates)
-    for i, pair in enumerate(date_pairs(some, "de", (*ENGLISH_FORMATS, "y-MM-dd"))):
+    drawn = draw.sample(range(LARGEST_NUMBER + 1), n_numbers)
+    numbers = sorted({*range(2000), *drawn})
+    pairs = []
+    for written, plain in zip(
+        number_names(numbers, plain=False), number_names(numbers), strict=True
+    ):
+        german = written[1].replace("|", "")
+        english = draw.choice((written[0], written[0].replace(" and ", " "), plain[0]))
+        pairs += [
+            (written[0], german),
+            (english.capitalize(), german),
+            (english, german),
+        ]
+    some = draw.sample(days(1000, 2999), n_dates)
+    for i, pair in enumerate(date_pairs(some, "de", TYPED_FORMATS)):
         english, german = pair
         pairs.append((english.lower() if i % 5 == 0 else english, german))
     return list(dict(pairs).items())
+
+
+def names_itself(source: str) -> bool:
+    """Whether an English number name is one that no rule makes: one word."""
+    return source.isalpha()
 
 
 CORPORA = {
@@ -97,8 +133,10 @@ CORPORA = {
             "english-german",
             "Number names and dates, English to German",
             english_german,
-            recipe=Recipe(d_model=64, n_steps=4000, learning_rate=3e-3, max_length=128),
+            recipe=Recipe(d_model=64, n_steps=5000, learning_rate=3e-3, max_length=128),
             licence="num2words: LGPL; CLDR through babel: Unicode and BSD-3-Clause",
+            basic=names_itself,
+            kept_together=1,  # a number has several names, and is held out with all
         ),
         Corpus(
             "pronunciations",
