@@ -15,7 +15,7 @@ NBVAL := --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=180 \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test test-gpu check lint build bench weights env clean \
+.PHONY: help lab chat test test-gpu check lint build bench weights env clean \
 	python env-test fetch plan-lab plan-test
 
 help: ## list the commands
@@ -25,6 +25,9 @@ help: ## list the commands
 lab: plan-lab env fetch ## install what is missing, then open lesson 00 in JupyterLab
 	$(BIN)/jupyter lab $(AS_ROOT) --ServerApp.root_dir=. \
 	--LabApp.default_url=/lab/tree/notebooks/00_start.ipynb $(LAB_FLAGS)
+
+chat: env fetch ## speak with SmolLM2 in this terminal
+	@$(BIN)/python -m course_lib chat
 
 test: plan-test env-test lint fetch ## all that CI runs: lint, library, course, every notebook
 	$(PYTEST) --dist loadgroup course_lib tests

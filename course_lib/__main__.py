@@ -1,14 +1,16 @@
 """The course's own commands.
 
 python -m course_lib progress                   which quiz questions you answered
+python -m course_lib translate "twenty-one"     number names and dates into German
 python -m course_lib translate train FILE.tsv   a translator of your own pairs
-python -m course_lib translate --model DIR TEXT and what it makes of a text
 python -m course_lib pronounce jupyter          phonemes of an English word
+python -m course_lib chat                       speak with SmolLM2; --help lists options
 """
 
 import sys
 from collections.abc import Callable, Sequence
 
+from course_lib.pretrained import AssetError
 from course_lib.progress import ProgressError, progress_path, read_progress
 from course_lib.quiz import load_questions
 from course_lib.quiz.data import FOLDER
@@ -23,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if asked_for_help else 2
     try:
         COMMANDS[given[0]](given[1:])
-    except (ProgressError, ValueError) as error:
+    except (AssetError, ProgressError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -61,10 +63,18 @@ def pronounce(arguments: Sequence[str]) -> None:
     command.pronounce(arguments)
 
 
+def chat(arguments: Sequence[str]) -> None:
+    """Speak with SmolLM2, or let it continue a text."""
+    from course_lib.apps.chat import command  # late: it needs torch
+
+    command.chat(arguments)
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
     "progress": show_progress,
     "translate": translate,
     "pronounce": pronounce,
+    "chat": chat,
 }
 
 

@@ -131,7 +131,7 @@ CORPORA = {
     for corpus in (
         Corpus(
             "english-german",
-            "Number names and dates, English to German",
+            "Number names to 999,999 and dates from 1000 to 2999, English to German",
             english_german,
             recipe=Recipe(d_model=64, n_steps=5000, learning_rate=3e-3, max_length=128),
             licence="num2words: LGPL; CLDR through babel: Unicode and BSD-3-Clause",
