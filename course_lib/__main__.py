@@ -7,6 +7,7 @@ python -m course_lib pronounce jupyter          phonemes of an English word
 python -m course_lib chat                       speak with SmolLM2; --help lists options
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -27,6 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         COMMANDS[given[0]](given[1:])
     except (AssetError, ProgressError, ValueError) as error:
         print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        print(f"{error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)

@@ -1,10 +1,12 @@
 """A reader's own corpus: one pair of texts a line, with a tab between them."""
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 LONGEST_LINE = 10_000  # characters; a longer one is skipped without being kept
+REFUSED = ("Cc", "Cs")  # Unicode's control characters and lone surrogates
 SHOWN = 20  # problems that are kept with their line numbers; the rest is counted
 
 
@@ -32,9 +34,9 @@ def read_pairs(
 ) -> PairFile:
     """Read pairs of texts from a file, one pair a line: source, tab, target.
 
-    Blanks around a text are dropped. A line that is not a pair is skipped and noted
-    with its number; further columns make a line a problem, since nobody can know which
-    two are meant. Empty lines are passed over in silence.
+    Blanks around a text are dropped, and several become one. A line that is not a pair
+    is skipped and noted with its number; further columns make a line a problem, since
+    nobody can know which two are meant. Empty lines are passed over in silence.
 
     Args:
         path: the file.
@@ -81,6 +83,21 @@ def read_pairs(
     return found
 
 
+def tidy(text: str) -> str:
+    """Take away blanks at the ends, and put one where there are several.
+
+    Args:
+        text: what a person wrote; tabs, line ends and no-break spaces are blanks too.
+
+    Source: Python's str.split.
+    Lesson: notebooks/12_translation.ipynb
+
+    >>> tidy(" Monday,  3 May 2021 ")
+    'Monday, 3 May 2021'
+    """
+    return " ".join(text.split())
+
+
 def _lines(file) -> Iterator[tuple[int, str | None]]:
     """Yield each line with its number; None for a line too long to be kept."""
     number, whole = 0, True
@@ -98,15 +115,15 @@ def _pair(line: str | None, longest: int) -> tuple[tuple[str, str] | None, str]:
         return None, f"longer than {LONGEST_LINE} characters"
     if not line.strip():
         return None, ""
-    columns = [column.strip() for column in line.split("\t")]
+    columns = [tidy(column) for column in line.split("\t")]
     if len(columns) != 2:
         tabs = len(columns) - 1
         return None, f"{tabs} tabs, expected one between source and target"
     for name, text in zip(("source", "target"), columns, strict=True):
         if not text:
             return None, f"the {name} is empty"
-        if not text.isprintable():
-            return None, f"the {name} holds a character that cannot be printed"
+        if any(unicodedata.category(character) in REFUSED for character in text):
+            return None, f"the {name} holds a control character"
         if len(text) > longest:
             return None, f"the {name} has {len(text)} characters, at most {longest}"
     return (columns[0], columns[1]), ""

@@ -616,7 +616,7 @@ begun = [word for word in held_out if len(word) > 3][:30]
 rest = sum(len(word) - 2 for word in begun) / len(begun)
 
 
-def complete(model, n_beams, length_penalty):
+def complete_all(model, n_beams, length_penalty):
     """Mean log-probability, mean letters added, how many added none."""
     totals, letters = [], []
     for word in begun:
@@ -643,7 +643,7 @@ assert not any(speller.training for speller in spellers)
 sizes = [1, 4, 16, 64]
 found = {}  # by length penalty: (seed, size, number)
 for penalty, name in ((0.0, "sum "), (1.0, "mean")):
-    numbers = [[complete(model, n, penalty) for n in sizes] for model in spellers]
+    numbers = [[complete_all(model, n, penalty) for n in sizes] for model in spellers]
     found[penalty] = torch.tensor(numbers)
     for seed in range(3):
         for n, (total, letters, empty) in zip(sizes, numbers[seed], strict=True):

@@ -151,6 +151,13 @@ def test_lines_near_the_limit_keep_the_count(write, n):
     assert [number for number, _ in found.problems] == [1, 3]
 
 
+def test_joiners_and_wide_blanks_are_no_reason_to_skip_a_line(write):
+    family, persian = "\U0001f469\u200d\U0001f467", "\u0645\u06cc\u200c"
+    path = write(f"{family}\tfamily\n{persian}\tI  want\nbon\u00a0!\tgood!\n")
+    expected = [(family, "family"), (persian, "I want"), ("bon !", "good!")]
+    assert read_pairs(path).pairs == expected
+
+
 def test_a_repeated_pair_is_kept_once_and_counted(write):
     found = read_pairs(write("a\tb\na\tc\na\tb\na \tb\n"))
     assert found.pairs == [("a", "b"), ("a", "c")]
@@ -170,7 +177,7 @@ def test_many_problems_are_counted_and_the_first_are_kept(write):
         (b"one line", "line 1: 0 tabs"),
         ("a\tb".encode("utf-16"), "perhaps utf-16"),
         ("a\tb".encode("utf-32"), "perhaps utf-32"),
-        (b"a\0\tb", "line 1: the source holds a character that cannot be printed"),
+        (b"a\0\tb", "line 1: the source holds a control character"),
         ("é\tb".encode("latin-1"), "perhaps latin-1"),
     ],
 )

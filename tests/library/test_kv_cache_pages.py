@@ -214,6 +214,35 @@ def test_a_cache_with_a_memory_is_not_fed_together():
         pass
 
 
+def test_rows_fed_together_may_not_outgrow_the_shortest_cache():
+    pool = pool_of()
+    caches = [PagedCache(1, 2, 3, 5, max_length=n, pool=pool) for n in (5, 9)]
+    with PagedCache.together(caches) as batch:
+        batch.step(5)
+        with pytest.raises(ValueError, match="at most 5 tokens"):
+            batch.step(6)
+
+
+def test_a_fork_keeps_the_memory_and_adds_none_to_its_parent():
+    cache = cache_of(pool_of())
+    cache.remember_cross(0, *numbers(2, 1, KV_HEADS, 7, D_HEAD))
+    twin = cache.fork(0)
+    assert_close(twin.cross(0), cache.cross(0))
+    twin.remember_cross(1, *numbers(2, 1, KV_HEADS, 7, D_HEAD))
+    assert cache.cross(1) is None
+
+
+def test_the_last_row_to_write_into_a_shared_block_needs_no_copy():
+    pool = pool_of(max_blocks=4)
+    cache = cache_of(pool)
+    for layer in range(LAYERS):
+        cache.extend(layer, *numbers(2, 1, KV_HEADS, 6, D_HEAD))
+    cache.reorder([0, 0, 0])
+    for layer in range(LAYERS):  # one full block for all, a half full one each
+        cache.extend(layer, *numbers(2, 3, KV_HEADS, 1, D_HEAD))
+    assert pool.n_left == 0
+
+
 def test_a_taken_and_given_block_serves_again():
     pool = pool_of()
     first = pool.take()

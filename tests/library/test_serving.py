@@ -249,6 +249,55 @@ def test_scores_that_are_nan_are_named_and_nothing_is_written():
     assert request.new_ids == generate(decoder, [1, 2, 3], 4)
 
 
+def test_one_row_of_nan_lets_nobody_write():
+    decoder = decoder_of()
+    server = Server(decoder, SIZE)
+    requests = [server.join([1, 2, 3], 4), server.join([4, 5, 6], 4)]
+
+    def spoil(module, inputs, logits):
+        logits = logits.clone()
+        logits[1] = math.nan
+        return logits
+
+    handle = decoder.register_forward_hook(spoil)
+    with pytest.raises(ValueError, match="NaN"):
+        server.step()
+    assert [request.n_fed for request in requests] == [0, 0]
+    handle.remove()
+    server.run()
+    for request in requests:
+        assert request.new_ids == generate(decoder, request.prompt_ids, 4)
+
+
+def test_what_is_done_keeps_its_blocks_while_there_is_room():
+    server = Server(decoder_of(), SIZE, max_blocks=9)
+    first, second = server.join([1] * 9, 2), server.join([2] * 9, 2)
+    server.run()
+    again = [server.join([1] * 9, 2), server.join([2] * 9, 2)]
+    server.run()
+    assert [request.n_shared for request in again] == [8, 8]
+    assert (first.n_fed, second.n_fed) == (10, 10)
+
+
+def test_a_pool_that_is_just_big_enough_is_enough():
+    server = Server(decoder_of(), SIZE, max_blocks=2)
+    request = server.join([1, 2, 3, 4, 5], 4)  # the last of 9 tokens is never fed
+    server.run()
+    assert (request.n_fed, server.pool.n_used) == (8, 2)
+
+
+def test_the_same_text_again_still_feeds_its_last_token():
+    decoder = decoder_of()
+    server = Server(decoder, SIZE)
+    prompt = [1, 2, 3, 4, 5, 6, 7, 8]
+    server.join(prompt, 3)
+    server.run()
+    again = server.join(prompt, 3)
+    server.run()
+    assert again.n_shared == 4
+    assert again.new_ids == generate(decoder, prompt, 3)
+
+
 SHARED = Sampler(temperature=0.7, seed=1)
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from course_lib.__main__ import main
 from course_lib.apps.translate.command import translator
-from course_lib.apps.translate.corpora import CORPORA
+from course_lib.apps.translate.corpora import CORPORA, SHARES
 from course_lib.apps.translate.run import measure
 from course_lib.data.number_names import number_names
+from course_lib.data.splits import split
 from course_lib.pretrained.checkpoints import TRAINED
 
 
@@ -38,7 +39,7 @@ def test_a_file_of_pairs_becomes_a_translator_in_a_folder(pairs_file, tmp_path, 
     told = capsys.readouterr().err
     assert "line 6 skipped: 0 tabs, expected one" in told
     assert "line 7 skipped: 2 tabs, expected one" in told
-    assert "100 pairs; 2 lines skipped, 1 repeated" in told
+    assert "pairs: 100; lines skipped: 2, repeated: 1" in told
     assert "step 30: validation loss" in told
     assert " -> " in told
     assert run("translate", "--model", out, "twenty one", "seven") == 0
@@ -62,7 +63,7 @@ def test_a_folder_with_another_run_is_left_alone(pairs_file, tmp_path, capsys):
     out = tmp_path / "x"
     assert run("translate", "train", pairs_file, "--out", out, "--steps", 20) == 0
     assert run("translate", "train", pairs_file, "--out", out, "--steps", 30) == 1
-    assert "holds a run with other pairs or settings" in capsys.readouterr().err
+    assert "holds a run with other settings (n_steps)" in capsys.readouterr().err
 
 
 def test_words_can_be_the_units_of_the_targets(pairs_file, tmp_path, capsys):
@@ -166,6 +167,8 @@ def test_a_translator_of_our_own_lies_here_with_its_card(name):
         ("may 3, 2021", "3. Mai 2021"),
         ("Tue, Dec 24, 1999", "Dienstag, 24. Dezember 1999"),
         ("2000-02-29", "29. Februar 2000"),
+        (" Monday,  3 May 2021 ", "Montag, 3. Mai 2021"),
+        ("TWENTY-ONE", "einundzwanzig"),
     ],
 )
 def test_a_number_or_a_date_is_translated(capsys, text, german):
@@ -177,7 +180,39 @@ def test_a_text_that_cannot_be_read_does_not_keep_others_back(capsys):
     assert run("translate", "seven", "3/4", "eight") == 1
     said = capsys.readouterr()
     assert said.out == "sieben\nacht\n"
-    assert "'3/4' was left out: the character '/'" in said.err
+    assert "'3/4' was left out: this translator never saw '/'" in said.err
+    assert run("pronounce", "cat", "C3PO", "dog") == 1
+    said = capsys.readouterr()
+    assert said.out == "K AE T\nD AA G\n"
+    assert "'C3PO' was left out: words are made of a to z and '" in said.err
+
+
+@pytest.mark.parametrize("n_beams", [0, -1, 65])
+def test_beams_that_no_search_needs_are_refused(capsys, n_beams):
+    assert run("translate", "seven", "--beams", n_beams) == 1
+    assert f"--beams was {n_beams}" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_gets_one_sentence(pairs_file, capsys):
+    assert run("translate", "train", pairs_file, "--out", "/proc/x") == 1
+    assert "/proc/x: No such file or directory" in capsys.readouterr().err
+
+
+def test_two_sources_that_the_hash_puts_into_one_part_are_still_two(tmp_path, capsys):
+    names = [f"source {number}" for number in range(400)]
+    of_validation = split(names, *SHARES)[1][:2]
+    path = tmp_path / "two.tsv"
+    path.write_text("\n".join(f"{name}\tx" for name in of_validation))
+    options = ("--out", tmp_path / "x", "--steps", 2)
+    assert run("translate", "train", path, *options) == 0
+
+
+def test_a_reader_that_goes_away_gets_no_traceback(tmp_path):
+    command = f"{sys.executable} -m course_lib translate seven seven | true"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=120
+    )
+    assert "Traceback" not in done.stderr
 
 
 def test_a_number_is_held_out_with_all_its_names():

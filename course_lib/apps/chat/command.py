@@ -2,7 +2,6 @@
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Sequence
 from itertools import chain
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from course_lib.apps.chat.completion import complete
 from course_lib.apps.chat.conversation import Conversation
-from course_lib.apps.chat.terminal import converse, write
+from course_lib.apps.chat.terminal import converse, emit
 from course_lib.hardware import device
 from course_lib.pretrained import load
 from course_lib.sampling import Sampler
@@ -42,16 +41,13 @@ def chat(arguments: Sequence[str]) -> None:
     given = None if asked.complete is None else _text(asked.complete)
     model, tokenizer = load("smollm2")
     chat_model = model.to(device()), tokenizer
-    try:
-        if given is not None:
-            pieces = complete(*chat_model, given, asked.max_new_tokens, sampler)
-            for piece in chain([given], pieces, ["\n"]):
-                write(piece)
-        else:
-            settings = (asked.system, sampler, asked.max_new_tokens)
-            converse(Conversation(*chat_model, *settings), asked.stats)
-    except BrokenPipeError:  # the reader has gone, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if given is not None:
+        pieces = complete(*chat_model, given, asked.max_new_tokens, sampler)
+        for piece in chain([given], pieces, ["\n"]):
+            emit(piece)
+    else:
+        settings = (asked.system, sampler, asked.max_new_tokens)
+        converse(Conversation(*chat_model, *settings), asked.stats)
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

@@ -141,22 +141,27 @@ class Conversation:
 
     # -- one turn -----------------------------------------------------------------------
 
+    @property
+    def _n_answer(self) -> int:
+        """Most tokens of an answer, with the marks that close its turn."""
+        return self.max_new_tokens + len(self._closing)
+
     def _check_fits(self, turn: list[int]) -> None:
         """Refuse a turn for which forgetting everything else is not enough."""
         limit = self.cache.max_length
-        room = limit - len(self._opening) - self.max_new_tokens
+        room = limit - len(self._opening) - self._n_answer
         if len(turn) > room:
             raise ValueError(
                 f"the message has {len(turn)} tokens, the marks of its turn included, and "
                 f"{max(room, 0)} fit: of {limit}, {len(self._opening)} are the system's and "
-                f"{self.max_new_tokens} the answer's; shorten it or lower max_new_tokens"
+                f"{self._n_answer} the answer's; shorten it or lower max_new_tokens"
             )
 
     def _answer(self, text: str, turn: list[int]) -> Iterator[str]:
         """Run one turn from its beginning to its end."""
         self.end_turn()
         self._check_fits(turn)  # again: a limit may have changed since the call
-        self._forget(len(self.ids) + len(turn) + self.max_new_tokens)
+        self._forget(len(self.ids) + len(turn) + self._n_answer)
         exchange = Exchange(text, turn)
         self._exchanges.append(exchange)
         try:

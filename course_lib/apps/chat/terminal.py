@@ -46,7 +46,7 @@ def converse(conversation: Conversation, stats: bool = False) -> None:
             _answer(conversation, text, with_person, stats)
 
 
-def write(text: str) -> None:
+def emit(text: str) -> None:
     """Write to stdout at once."""
     print(text, end="", flush=True)
 
@@ -90,10 +90,10 @@ def _answer(
     n_notes = len(conversation.notes)
     try:
         for piece in conversation.say(text):
-            write(piece)
+            emit(piece)
     except KeyboardInterrupt:
         conversation.end_turn()
-        write("\n")
+        emit("\n")
         if not with_person:
             raise
         tell("(stopped)")
@@ -102,7 +102,7 @@ def _answer(
             raise
         return tell(error)
     else:
-        write("\n")
+        emit("\n")
     for note in conversation.notes[n_notes:]:
         tell(note)
     if stats:

@@ -141,7 +141,8 @@ class Server:
         """Feed every active request once, in one forward pass.
 
         An exception on the way, KeyboardInterrupt too, forgets what this step fed for
-        those that had not written yet; the next step goes on as if it had not been.
+        those that had not written yet, and the next step feeds it again. What others
+        wrote stands in their new_ids. Only a draw that was cut off is drawn anew.
 
         Returns:
             the new id of each request that wrote one.

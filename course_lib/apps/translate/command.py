@@ -4,17 +4,19 @@ import argparse
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from course_lib.apps.translate.corpora import CORPORA, UNITS, own_file
 from course_lib.apps.translate.run import train_translator
 from course_lib.apps.translate.translator import Translator
+from course_lib.data.parallel import tidy
 from course_lib.pretrained import OWN, load
 from course_lib.pretrained.checkpoints import read
 
 TRAIN = "train"
+MOST_BEAMS = 64
 
 
 def translate(arguments: Sequence[str]) -> None:
@@ -44,7 +46,7 @@ def translate(arguments: Sequence[str]) -> None:
     parser.add_argument("--model", default="english-german", help="a name or a folder")
     parser.add_argument("--beams", type=int, default=1)
     asked = parser.parse_args(arguments)
-    _show(translator(asked.model), asked.texts, asked.beams)
+    _show(translator(asked.model), asked.texts, asked.beams, _source)
 
 
 def pronounce(arguments: Sequence[str]) -> None:
@@ -54,7 +56,8 @@ def pronounce(arguments: Sequence[str]) -> None:
         arguments: what stands behind "pronounce".
 
     Raises:
-        ValueError: a word has letters that the model does not know.
+        ValueError: a word has letters that the model does not know; other words are
+            said first.
 
     Source: Carnegie Mellon University, CMUdict.
     Lesson: notebooks/12_translation.ipynb
@@ -63,12 +66,7 @@ def pronounce(arguments: Sequence[str]) -> None:
     parser.add_argument("words", nargs="+", metavar="WORD")
     parser.add_argument("--beams", type=int, default=4)
     asked = parser.parse_args(arguments)
-    words = [word.lower().replace("’", "'") for word in asked.words]
-    if unknown := [
-        word for word in words if not re.fullmatch("[a-z']*[a-z][a-z']*", word)
-    ]:
-        raise ValueError(f"words are made of a to z and ': not {', '.join(unknown)}")
-    _show(translator("pronunciations"), words, asked.beams)
+    _show(translator("pronunciations"), asked.words, asked.beams, _word)
 
 
 def translator(model: str) -> Translator:
@@ -101,18 +99,55 @@ def translator(model: str) -> Translator:
     return Translator(loaded, *tokenizers)
 
 
-def _show(model: Translator, texts: Sequence[str], n_beams: int) -> None:
+def _show(
+    model: Translator,
+    texts: Sequence[str],
+    n_beams: int,
+    read: Callable[[Translator, str], str],
+) -> None:
     """Print a line for each text; name those that cannot be read at the end."""
+    if not 1 <= n_beams <= MOST_BEAMS:
+        raise ValueError(f"--beams was {n_beams}; pass 1 to {MOST_BEAMS}")
     problems = []
     for text in texts:
         try:
-            (line,) = model([text], n_beams)
+            (line,) = model([read(model, text)], n_beams)
         except ValueError as error:
             problems.append(f"{text[:40]!r} was left out: {error}")
         else:
             print(line)
     if problems:
         raise ValueError("\n".join(problems))
+
+
+def _source(model: Translator, text: str) -> str:
+    """Return a text as the model may know it; in lower case if only that can be read."""
+    text = tidy(text)
+    unknown = _unknown(model, text)
+    if unknown and not _unknown(model, text.lower()):
+        return text.lower()
+    if unknown:
+        raise ValueError(f"this translator never saw {', '.join(map(repr, unknown))}")
+    return text
+
+
+def _unknown(model: Translator, text: str) -> list[str]:
+    """List the characters that the model's sources never held."""
+    found = []
+    for character in dict.fromkeys(text):
+        try:
+            model.source.encode(character)
+        except ValueError:
+            found.append(character)
+    return found
+
+
+def _word(model: Translator, text: str) -> str:
+    """Return a word as the dictionary spells it."""
+    word = text.lower().replace("’", "'")
+    if not re.fullmatch("[a-z']*[a-z][a-z']*", word):
+        raise ValueError("words are made of a to z and '")
+    return word
 
 
 def _train(arguments: Sequence[str]) -> None:
@@ -127,7 +162,9 @@ def _train(arguments: Sequence[str]) -> None:
         metavar="FILE.tsv",
         help=f"source, tab, target on each line; or one of {', '.join(CORPORA)}",
     )
-    parser.add_argument("--out", type=Path, help="folder to write (default: its name)")
+    parser.add_argument(
+        "--out", type=Path, help="folder to write (default: the file's name)"
+    )
     parser.add_argument("--steps", type=int, help="updates at most")
     parser.add_argument("--encoding", default="utf-8-sig", help="of the file")
     parser.add_argument("--target-units", choices=UNITS, default=UNITS[0])
@@ -140,8 +177,8 @@ def _train(arguments: Sequence[str]) -> None:
         for number, problem in found.problems:
             print(f"line {number} skipped: {problem}", file=sys.stderr)
         print(
-            f"{len(found.pairs)} pairs; {found.n_skipped} lines skipped, "
-            f"{found.n_repeated} repeated",
+            f"pairs: {len(found.pairs)}; lines skipped: {found.n_skipped}, "
+            f"repeated: {found.n_repeated}",
             file=sys.stderr,
         )
     if asked.steps is not None and asked.steps < 1:

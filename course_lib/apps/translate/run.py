@@ -165,13 +165,11 @@ def _sentence(figure: Score, corpus: Corpus) -> str:
 def _parts(corpus: Corpus) -> tuple[Pairs, Pairs, Pairs]:
     """Deal the pairs; a small corpus still gets something to learn from and to check."""
     training, validation, test = corpus.parts()
-    if not validation:
-        pairs = training + test
+    if not training or not validation:
+        pairs = training + validation + test
         last = pairs[-1][0]
         validation = [pair for pair in pairs if pair[0] == last]
         training, test = [pair for pair in pairs if pair[0] != last], []
-    if not training:
-        training, test = test, []
     return training, validation, test
 
 
@@ -180,10 +178,11 @@ def _claim(folder: Path, corpus: Corpus, parts) -> None:
     digest = sha256(json.dumps(parts).encode()).hexdigest()
     mine = {"pairs": digest, "units": corpus.target_units, **asdict(corpus.recipe)}
     path = folder / SETTINGS
-    if path.exists() and path.read_text() != json.dumps(mine):
+    earlier = json.loads(path.read_text()) if path.exists() else mine
+    if other := [name for name in mine if earlier.get(name) != mine[name]]:
         raise ValueError(
-            f"{folder} holds a run with other pairs or settings: name another folder with "
-            f"--out, or delete it"
+            f"{folder} holds a run with other settings ({', '.join(other)}): name another "
+            f"folder with --out, or delete it"
         )
     path.write_text(json.dumps(mine))
 
