@@ -483,8 +483,8 @@ if load_model():
 # | 09 | [sampling](09_sampling.ipynb) | How does it write? | 100 |
 # | 10 | [kv_cache](10_kv_cache.ipynb) | Why is the next token cheap? | 120 |
 # | 11 | [training](11_training.ipynb) | What differs between learning and writing? | 110 |
-# | 12 | translation | Can it translate? | 90 |
-# | 13 | chat | Can it serve a conversation? | 90 |
+# | 12 | [translation](12_translation.ipynb) | Can it translate? | 90 |
+# | 13 | [chat](13_chat.ipynb) | Can it serve a conversation? | 90 |
 # | 14 | captions | Can it caption live speech? | 90 |
 # | 15 | [scale](15_scale.ipynb) | What changes on a GPU, and on many? | 90 |
 

@@ -27,6 +27,8 @@ OWNED = {
     "09_sampling": ["sampling", "generation"],
     "10_kv_cache": ["kv_cache"],
     "11_training": ["training"],
+    "12_translation": ["apps/translate"],
+    "13_chat": ["apps/chat", "apps/serving"],
     "15_scale": ["hardware"],
 }
 TEXTS = {path.stem: path for path in sorted((ROOT / "notebooks" / "text").glob("*.py"))}
@@ -81,7 +83,8 @@ def parameters(node):
 
 def modules():
     names = {p.stem if p.suffix else p.name for p in LIBRARY.iterdir()}
-    return sorted(names - {"__init__", "__pycache__"})
+    apps = {f"apps/{p.name}" for p in (LIBRARY / "apps").iterdir() if p.is_dir()}
+    return sorted(names - {"__init__", "__main__", "__pycache__", "apps"} | apps)
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -418,6 +421,90 @@ FAULTS = [
         "training/loop.py",
         "    model.zero_grad()\n",
         "    pass\n",
+    ),
+    (
+        "12_translation",
+        "apps/translate/batches.py",
+        "[target.bos_id, *target.encode(text), target.eos_id] for",
+        "[target.bos_id, *target.encode(text)] for",
+    ),
+    (
+        "12_translation",
+        "apps/translate/translator.py",
+        "            memory_lengths=lengths,\n",
+        "",
+    ),
+    (
+        "12_translation",
+        "apps/translate/translator.py",
+        "memory=memory[row : row + 1, :length]",
+        "memory=memory[row : row + 1]",
+    ),
+    (
+        "12_translation",
+        "apps/translate/scoring.py",
+        "diagonal + (unit != other)",
+        "diagonal + 2 * (unit != other)",
+    ),
+    (
+        "12_translation",
+        "apps/translate/fit.py",
+        "        model.load_state_dict(state.weights)",
+        "        pass",
+    ),
+    (
+        "12_translation",
+        "data/dates.py",
+        "formats[i % len(formats)]",
+        "formats[0]",
+    ),
+    (
+        "12_translation",
+        "generation/beams.py",
+        "total for _, total in unfinished",
+        "0.0 for _, total in unfinished",
+    ),
+    (
+        "13_chat",
+        "apps/chat/stops.py",
+        "free = len(held) - _n_open(held, stops)",
+        "free = len(held)",
+    ),
+    (
+        "13_chat",
+        "apps/chat/conversation.py",
+        "new = self.ids[int(self.cache.lengths[0]) :]",
+        "new = self.ids",
+    ),
+    (
+        "13_chat",
+        "apps/chat/conversation.py",
+        "self.cache.crop(n_earlier + last.n_kept)",
+        "pass",
+    ),
+    (
+        "13_chat",
+        "apps/serving/server.py",
+        "_n_common(prompt[:-1], ",
+        "_n_common(prompt, ",
+    ),
+    (
+        "13_chat",
+        "apps/serving/server.py",
+        "logits[row : row + 1]",
+        "logits[:1]",
+    ),
+    (
+        "13_chat",
+        "kv_cache/pool.py",
+        "if self._holders[block] == 1:",
+        "if True:",
+    ),
+    (
+        "13_chat",
+        "pretrained/chat.py",
+        "*self._plain.encode(turn)",
+        "*self.encode(turn)",
     ),
     (
         "15_scale",
