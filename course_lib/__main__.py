@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except BrokenPipeError:  # the reader has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return 0
     except OSError as error:
         print(f"{error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
         return 1

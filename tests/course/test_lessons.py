@@ -58,7 +58,7 @@ def library_definitions(module):
     place = LIBRARY / module
     files = place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]
     found = {}
-    for file in files:
+    for file in (file for file in files if file.name != "command.py"):
         found |= definitions(ast.parse(file.read_text()))
     return {name: node for name, node in found.items() if name[0] != "_"}
 

@@ -297,7 +297,9 @@ def test_a_message_that_cannot_fit_is_refused_and_nothing_changes():
     conversation, script = full(n_turns=3, room=3)
     before = (conversation.ids, conversation.messages, list(conversation.fed))
     system = len(TOKENIZER.chat(conversation.messages[:1], False))
-    fits = conversation.cache.max_length - system - conversation.max_new_tokens
+    closing = 2  # the end token and a line break
+    answer = conversation.max_new_tokens + closing
+    fits = conversation.cache.max_length - system - answer
     marks = len(TOKENIZER.chat([*conversation.messages[:1], turn("")])) - system
     with pytest.raises(ValueError, match=rf"has {fits + 1} tokens.* {fits} fit"):
         conversation.say("?" * (fits - marks + 1))

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -136,7 +137,9 @@ def start(*arguments, **streams):
     """Start the command with a tiny model."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
     line = [sys.executable, "-c", TINY, *arguments]
-    return subprocess.Popen(line, env=environment, **streams)
+    # A test run that was started in the background passes on that Ctrl-C is ignored.
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(line, env=environment, preexec_fn=listen, **streams)
 
 
 @pytest.mark.slow
