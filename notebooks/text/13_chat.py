@@ -110,7 +110,7 @@ show_figure(
 # | $n$ | tokens fed before the first new one, all rows | number |
 # | $b$ | rows: conversations in the pass | number |
 # | $N$, $W$ | parameters; their memory | number; bytes |
-# | $C_r$ | cache of row $r$: $\lceil n_r / \text{size} \rceil$ blocks for $n_r$ tokens | bytes |
+# | $C_r$ | cache of row $r$ with $n_r$ tokens: $\lceil n_r / s \rceil$ blocks of $s$ tokens, in bytes | bytes |
 # | $R$, $B$ | operations, and bytes read, by the machine | a second |
 #
 # Source: Yu et al. (2022), section 3, for rows that come and go; Kwon et al. (2023), section 4, for blocks.
@@ -145,7 +145,7 @@ for name, ids in ways.items():
 assert ways["each turn apart"].count(tokens_of.eos_id) == 2
 
 # %% [markdown]
-# Three is right: system, user, assistant. A mark is an *id*; inside a message its name must stay ordinary letters, or the user speaks as the system. (Letters may still persuade a model.)
+# Three is right: system, user, assistant. A mark is an *id*; inside a message its name must stay ordinary letters, or the user speaks as the system.
 #
 # ### 2. Half a character
 #
@@ -284,7 +284,7 @@ for turn, message in enumerate(["Hi!", "And now?", "Why?", "Tell me more."], 1):
 
 
 # %% [markdown]
-# From turn 2 on, $m$ + 19 + 3: the last letter of the answer before, never fed, and the two ids that close it. *All ids* grows with every turn, `fed` does not. And the scores?
+# From turn 2 on, $m$ + 19 + 3: the last letter of the answer before, never fed, and the two ids that close it. (An answer that ended itself: + 2, its end token is one of the two.) *All ids* grows with every turn, `fed` does not. And the scores?
 
 # %%
 def next_logits(model, ids):
@@ -371,14 +371,14 @@ show_figure(
     alt=(
         "Bars for the requests A to H over passes, in two places each. Static: A runs to "
         "pass 12 beside B, which ends at 2; C and D start at 12, E and F at 15, G and H at "
-        "26; the end is 29, with long gaps. Continuous: A to pass 12; beside it B, C, D and "
-        "E without a gap, to 18; then F, G and H; the end is 19."
+        "26; the end is 29, with long gaps. Continuous: A, F, G, H in one, to 19; B, C, D and "
+        "E in the other, to 18; no gaps."
     ),
     caption="A gap is a place that waits. Continuous batching leaves none until the end.",
 )
 
 # %% [markdown]
-# 29 and 19; for 37 tokens in two places no plan needs fewer. The chef at the pass does not hold back all orders until the slowest dish of a table is out.
+# 29 and 19; for 37 tokens in two places no plan needs fewer.
 #
 # ### 7. The server
 #
@@ -485,7 +485,7 @@ for request in joined:
     n = request.max_new_tokens
     assert request.new_ids == generate(small, request.prompt_ids, n, cache=False)
 print(len(server.shapes), "passes; each text as it is alone")
-print("rows and places of the first five:", [tuple(s) for s in server.shapes[:5]])
+print("rows and width of the first five:", [tuple(s) for s in server.shapes[:5]])
 
 
 # %% [markdown]
@@ -544,7 +544,7 @@ for kind in (Server, SharingServer):
     print(f"{kind.__name__:13} fed {n_fed}, blocks {server.pool.n_used}")
 
 # %% [markdown]
-# 11 + 3 + 3 tokens, 2 + 3 blocks: the third block each writes into, so each has its own. Only what is *already computed* can be shared; requests that join in the same pass share nothing. And a prompt's last id is always fed: its scores choose the next.
+# 11 + 3 + 3 tokens, 2 + 3 blocks: each writes into its third block, and so has one of its own. Only what is *already computed* can be shared; requests that join in the same pass share nothing. And a prompt's last id is always fed: its scores choose the next.
 #
 # ### 9. Two waiting times
 #
@@ -639,7 +639,7 @@ if pair := load_model():
 # %% [markdown]
 # Not all true (see Misconceptions). All joined at once, so nothing was shared.
 #
-# The same loop completes code: no template, a plain beginning, and stop strings where the next function would begin. First the small model of lesson 11, which has read only Python's standard library; then SmolLM2:
+# The same loop completes code: no template, a plain beginning, and stop strings where a function or class would begin at the left margin. First the small model of lesson 11, which has read only Python's standard library; then SmolLM2:
 
 # %%
 def completed(text, model, tokenizer):
@@ -921,7 +921,7 @@ print(inspect.getsource(LibraryServer.step))
 # %% [markdown]
 # ### What a server gains by not waiting
 #
-# **How long does a request wait for its first token,** with static and with continuous batching? The library's server on `small`, four rows, 40 made-up requests; answers of 16 tokens and gaps of 5, 10 or 20 passes between arrivals, both on average (exponential; answers at most 60). Time is counted in passes; the least wait is 1. Five seeds, nothing tuned; twenty seconds. **Predict** the ratio of the waits.
+# **How long does a request wait for its first token,** with static and with continuous batching? (A static batch takes those who are there, at most four.) The library's server on `small`, four rows, 40 made-up requests; answers of 16 tokens and gaps of 5, 10 or 20 passes between arrivals, both on average (exponential; answers rounded down and at most 60, so about 15). Time is counted in passes; the least wait is 1. Five seeds, nothing tuned; twenty seconds. **Predict** the ratio of the waits.
 
 # %%
 def trace(seed, gap, n=40):
@@ -1115,7 +1115,7 @@ assert rows[-1] / seconds[-1] > rows[0] / seconds[0]
 
 
 # %% [markdown]
-# Expect rows to be cheap up to the knee; beyond it tokens a second level off. (Long caches, read row by row, bend the curve earlier.) By data sheets an A100 does 312 trillion operations in 16 bits and reads about 2 trillion bytes a second: a knee near 150. One person's chat leaves it nearly idle; hence servers. A GPU was not measured for this page.
+# The knee is where the two *least* times meet. Real steps bend gradually: a small product does not reach $R$, so rows cost something before the knee and may still pay beyond it. (Long caches, read row by row, bend the curve earlier.) By data sheets an A100 does 312 trillion operations in 16 bits and reads about 2 trillion bytes a second: a knee near 150. One person's chat leaves it nearly idle; hence servers. A GPU was not measured for this page.
 
 # %% [markdown]
 # ## Exercise
@@ -1176,8 +1176,6 @@ print(try_count(count_blocks))
 #         n_open += len(ids) % block_size > 0
 #     return len(full) + n_open
 # ```
-#
-# Beginnings as names need no search over pairs. Servers use its hash.
 # </details>
 #
 # **B. Debug** (25 minutes). Five settings of a chat are broken, in an order that a coin chose:
