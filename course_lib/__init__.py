@@ -18,6 +18,7 @@ A module imports only from modules above it. Nothing is re-exported here: write
     config  what a decoder consists of, and the named configurations
     embedding  tokens become vectors
     initial  the numbers that a new model starts with
+    memory  what cross-attention reads, checked
     decoder  the whole model
     encoder  the source's side, and encoder with decoder
     sampling  scores become a token: temperature and filters

@@ -18,7 +18,8 @@ from course_lib.kv_cache import (
     Step,
 )
 from course_lib.linear import Linear
-from course_lib.masks import may_read, padding_mask
+from course_lib.masks import may_read
+from course_lib.memory import memory_to_read
 
 CACHES = {
     "append": AppendCache,
@@ -150,7 +151,7 @@ class Decoder(nn.Module):
         self.embedding.check(tokens)
         if cache is not None:
             self._check_cache(tokens, cache)
-        return self._memory(tokens, memory, memory_lengths, cache)
+        return memory_to_read(self, tokens, memory, memory_lengths, cache)
 
     def new_cache(
         self,
@@ -270,83 +271,6 @@ class Decoder(nn.Module):
         if positions.ndim == 1 and window is None:
             return {"causal": causal}
         return {"allowed": may_read(positions, positions, causal, window)}
-
-    def _memory(
-        self, tokens, memory, memory_lengths, cache
-    ) -> tuple[Tensor | None, Tensor | None]:
-        """Check the memory against the config and what the cache remembers."""
-        if not self.config.cross_attention:
-            if memory is not None:
-                raise ValueError(
-                    "memory was given and this decoder has no cross-attention; leave it out, or "
-                    "build the model with cross_attention=True"
-                )
-            return None, None
-        known = None if cache is None else cache.memory
-        if memory is None and known is None:
-            raise ValueError(
-                "this decoder has cross-attention and got no memory; pass the encoder's "
-                "output (with a cache: at the first call)"
-            )
-        if memory is not None:
-            self._check_memory(tokens, memory)
-        allowed = _memory_allowed(known if memory is None else memory, memory_lengths)
-        if known is None:
-            return memory, allowed
-        if not _remembers(cache, memory, allowed):
-            raise ValueError(
-                "this cache already reads another memory or other memory_lengths; pass "
-                "memory=None to go on with what it has, or a new cache for a new source"
-            )
-        return known, cache.memory_allowed
-
-    def _check_memory(self, tokens: Tensor, memory: Tensor) -> None:
-        batch, d_model = tokens.shape[0], self.config.d_model
-        fits = memory.ndim == 3 and (memory.shape[0], memory.shape[2]) == (
-            batch,
-            d_model,
-        )
-        if not fits:
-            raise ValueError(
-                f"memory has shape {tuple(memory.shape)}; for tokens {tuple(tokens.shape)} it must "
-                f"be (batch, key, d_model) = ({batch}, any, {d_model})"
-            )
-        dtype = self.embedding.weight.dtype
-        if memory.dtype != dtype and not torch.is_autocast_enabled(memory.device.type):
-            raise ValueError(
-                f"memory has dtype {memory.dtype} and the weights {dtype}; convert it with "
-                f"memory.to({dtype})"
-            )
-
-
-def _memory_allowed(memory: Tensor, memory_lengths) -> Tensor | None:
-    """Turn the real lengths of a memory into a mask (batch, 1, 1, key)."""
-    if memory_lengths is None:
-        return None
-    lengths = torch.as_tensor(memory_lengths, device=memory.device)
-    if lengths.shape != memory.shape[:1]:
-        raise ValueError(
-            f"memory_lengths has shape {tuple(lengths.shape)} and memory {memory.shape[0]} rows; "
-            f"pass one a row"
-        )
-    return padding_mask(lengths, memory.shape[1])
-
-
-def _remembers(
-    cache: KeyValueCache, memory: Tensor | None, allowed: Tensor | None
-) -> bool:
-    """Whether what is given, if anything, is what the cache reads already."""
-    known, known_allowed = cache.memory, cache.memory_allowed
-    if memory is not None and memory is not known:
-        # Padding may hold NaN, and NaN equals nothing by itself.
-        same = known.shape == memory.shape and torch.allclose(
-            known, memory, rtol=0, atol=0, equal_nan=True
-        )
-        if not same:
-            return False
-    if allowed is None:
-        return True
-    return bool((allowed == (True if known_allowed is None else known_allowed)).all())
 
 
 def _last_places(tokens: Tensor, lengths, side: str, residual: Tensor) -> Tensor:

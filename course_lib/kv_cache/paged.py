@@ -85,7 +85,7 @@ class PagedCache(KeyValueCache):
         n_blocks = -(-length // self.block_size)
         twin.blocks = [[*map(self.pool.share, row[:n_blocks])] for row in self.blocks]
         twin._counts = [[length] * self.batch for _ in range(self.n_layers)]
-        twin._cross, twin._sources = dict(self._cross), dict(self._sources)
+        twin._copy_source(self)
         return twin
 
     @staticmethod
@@ -116,7 +116,7 @@ class PagedCache(KeyValueCache):
         """
         _check_together(caches)
         batch = copy.copy(caches[0])
-        batch._cross, batch._sources = {}, {}
+        batch._forget_source()
         batch.max_length = min(cache.max_length for cache in caches)
         batch.blocks = [row for cache in caches for row in cache.blocks]
         batch._counts = [

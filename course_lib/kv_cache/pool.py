@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from course_lib.kv_cache.protocol import usable
+from course_lib.kv_cache.source import usable
 
 SMALLEST_GROWTH = 4  # blocks
 

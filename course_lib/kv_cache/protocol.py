@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from course_lib.kv_cache.step import Step
-from course_lib.masks import PADDING, token_positions
+from course_lib.kv_cache.source import SourceCache, usable
+from course_lib.kv_cache.step import Step, plan
+from course_lib.masks import PADDING
 
 
-class KeyValueCache:
+class KeyValueCache(SourceCache):
     """What the four caches share: counting, checking, reordering, cutting.
 
     Args:
@@ -55,10 +56,7 @@ class KeyValueCache:
         self.max_length, self.dtype = max_length, dtype
         self.device = torch.device(device or "cpu")
         self._counts = [[0] * batch for _ in range(n_layers)]
-        self._cross: dict[int, tuple[Tensor, Tensor]] = {}
-        self._sources: dict[int, Tensor] = {}  # of attentions used without a decoder
-        self.memory: Tensor | None = None
-        self.memory_allowed: Tensor | None = None
+        self._forget_source()
         self._allocate(batch)
 
     # -- the protocol ---------------------------------------------------------------
@@ -76,10 +74,7 @@ class KeyValueCache:
     @property
     def bytes(self) -> int:
         """Bytes of all tensors kept, cross-attention included."""
-        tensors = [
-            *self._tensors(),
-            *(t for pair in self._cross.values() for t in pair),
-        ]
+        tensors = [*self._tensors(), *self._cross_tensors()]
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
     def step(
@@ -181,17 +176,7 @@ class KeyValueCache:
         index = torch.tensor(chosen, device=self.device)
         self._counts = [[counts[row] for row in chosen] for counts in self._counts]
         self._reorder(index)
-        self._cross = {
-            layer: (keys[index], values[index])
-            for layer, (keys, values) in self._cross.items()
-        }
-        self._sources = {
-            layer: memory[index] for layer, memory in self._sources.items()
-        }
-        if self.memory is not None:
-            self.memory = self.memory[index]
-        if self.memory_allowed is not None and self.memory_allowed.shape[0] > 1:
-            self.memory_allowed = self.memory_allowed[index]
+        self._reorder_cross(index)
 
     def crop(self, length: int) -> None:
         """Forget, in every row, all but its first `length` tokens.
@@ -222,28 +207,6 @@ class KeyValueCache:
         self._before_crop(kept)
         self._counts = [list(kept) for _ in self._counts]
         self._after_crop()
-
-    # -- cross-attention ------------------------------------------------------------
-
-    def cross(self, layer: int) -> tuple[Tensor, Tensor] | None:
-        """Recall the cross-attention keys and values of a layer, None before the first call."""
-        if layer not in self._cross:
-            return None
-        self._cross[layer] = tuple(usable(tensor) for tensor in self._cross[layer])
-        return self._cross[layer]
-
-    def knows(self, layer: int, memory: Tensor) -> bool:
-        """Whether a layer's cross-attention already reads this memory."""
-        source = self._sources.get(layer, self.memory)
-        return source is memory or (source is not None and torch.equal(source, memory))
-
-    def remember_cross(
-        self, layer: int, keys: Tensor, values: Tensor, memory: Tensor | None = None
-    ) -> None:
-        """Keep a layer's cross-attention keys and values: (batch, kv_head, key, d_head)."""
-        self._cross[layer] = (keys, values)
-        if memory is not None and memory is not self.memory:
-            self._sources[layer] = memory.clone()
 
     # -- what a kind of cache defines -------------------------------------------------
 
@@ -291,47 +254,7 @@ class KeyValueCache:
         lengths: Tensor | Sequence[int] | None = None,
         side: str = "right",
     ) -> Step:
-        counts = [n_positions] * len(before)
-        if lengths is not None:
-            counts = torch.as_tensor(lengths).tolist()
-            token_positions(n_positions, counts, side=side)  # refuses what is no count
-            if len(counts) != len(before):
-                raise ValueError(
-                    f"lengths were {counts}; this cache has {len(before)} rows, "
-                    f"pass one count per row"
-                )
-        after = [start + count for start, count in zip(before, counts, strict=True)]
-        if self.bounded and max(after) > self.max_length:
-            raise ValueError(
-                f"this cache holds at most {self.max_length} tokens a row and the pass would "
-                f"make it {max(after)}; make the cache longer, crop it, or shorten the input"
-            )
-        alike = all(count == n_positions for count in counts) and len(set(before)) == 1
-        if alike:
-            start = before[0]
-            positions = torch.arange(start, after[0], device=self.device)
-            return Step(
-                self,
-                before,
-                after,
-                positions,
-                self._key_positions(before, after, positions),
-                start,
-                None,
-            )
-        ragged = token_positions(n_positions, counts, before, side)
-        rows, places = (ragged >= 0).nonzero(as_tuple=True)
-        scatter = tuple(t.to(self.device) for t in (rows, ragged[rows, places], places))
-        positions = ragged.to(self.device)
-        return Step(
-            self,
-            before,
-            after,
-            positions,
-            self._key_positions(before, after, positions),
-            None,
-            scatter,
-        )
+        return plan(self, before, n_positions, lengths, side)
 
     def _key_positions(
         self, before: list[int], after: list[int], positions: Tensor
@@ -366,9 +289,3 @@ class KeyValueCache:
         keys, values = self._write(layer, keys, values, step)
         self._counts[layer] = step.after
         return keys, values, step.key_positions
-
-
-def usable(tensor: Tensor) -> Tensor:
-    """Copy a tensor made under inference_mode when autograd may need it now."""
-    trapped = tensor.is_inference() and not torch.is_inference_mode_enabled()
-    return tensor.clone() if trapped else tensor

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor
+
+from course_lib.masks import token_positions
 
 if TYPE_CHECKING:  # a step is made by its cache
     from course_lib.kv_cache.protocol import KeyValueCache
@@ -60,3 +64,39 @@ class Step:
     ) -> None:
         """Keep the cross-attention keys and values of a layer."""
         self.cache.remember_cross(layer, keys, values, memory)
+
+
+def plan(
+    cache: KeyValueCache,
+    before: list[int],
+    n_positions: int,
+    lengths: Tensor | Sequence[int] | None,
+    side: str,
+) -> Step:
+    """Place the tokens of a pass behind those of each row (see KeyValueCache.step)."""
+    counts = [n_positions] * len(before)
+    if lengths is not None:
+        counts = torch.as_tensor(lengths).tolist()
+        token_positions(n_positions, counts, side=side)  # refuses what is no count
+        if len(counts) != len(before):
+            raise ValueError(
+                f"lengths were {counts}; this cache has {len(before)} rows, "
+                f"pass one count per row"
+            )
+    after = [start + count for start, count in zip(before, counts, strict=True)]
+    if cache.bounded and max(after) > cache.max_length:
+        raise ValueError(
+            f"this cache holds at most {cache.max_length} tokens a row and the pass would "
+            f"make it {max(after)}; make the cache longer, crop it, or shorten the input"
+        )
+    if all(count == n_positions for count in counts) and len(set(before)) == 1:
+        positions = torch.arange(before[0], after[0], device=cache.device)
+        start, scatter = before[0], None
+    else:
+        ragged = token_positions(n_positions, counts, before, side)
+        rows, places = (ragged >= 0).nonzero(as_tuple=True)
+        found = (rows, ragged[rows, places], places)
+        scatter = tuple(tensor.to(cache.device) for tensor in found)
+        positions, start = ragged.to(cache.device), None
+    key_positions = cache._key_positions(before, after, positions)
+    return Step(cache, before, after, positions, key_positions, start, scatter)

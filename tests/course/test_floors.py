@@ -11,7 +11,7 @@ LIBRARY = Path(__file__).parents[2] / "course_lib"
 # The order of the lessons, from the ground up; a package counts as one module.
 FLOORS = """
 hardware progress modes softmax linear masks kv_cache attention positions feed_forward norms block
-config embedding initial decoder encoder sampling generation training tokens
+config embedding initial memory decoder encoder sampling generation training tokens
 data pretrained apps trace figures quiz
 """.split()
 

@@ -27,7 +27,7 @@ OWNED = {
     "09_sampling": ["sampling", "generation"],
     "10_kv_cache": ["kv_cache"],
     "11_training": ["training"],
-    "12_translation": ["apps/translate"],
+    "12_translation": ["apps/translate", "generation"],
     "13_chat": ["apps/chat", "apps/serving"],
     "15_scale": ["hardware"],
 }
@@ -223,7 +223,7 @@ FAULTS = [
     ),
     (
         "05_cross_attention",
-        "decoder.py",
+        "memory.py",
         "return padding_mask(lengths, memory.shape[1])",
         "return None",
     ),
@@ -394,14 +394,14 @@ FAULTS = [
     ),
     (
         "10_kv_cache",
-        "kv_cache/protocol.py",
+        "kv_cache/step.py",
         "token_positions(n_positions, counts, before, side)",
         "token_positions(n_positions, counts, None, side)",
     ),
     (
         "10_kv_cache",
-        "kv_cache/protocol.py",
-        "if self.bounded and max(after) > self.max_length:",
+        "kv_cache/step.py",
+        "if cache.bounded and max(after) > cache.max_length:",
         "if False:",
     ),
     (
@@ -484,7 +484,7 @@ FAULTS = [
     ),
     (
         "13_chat",
-        "apps/serving/server.py",
+        "apps/serving/admission.py",
         "_n_common(prompt[:-1], ",
         "_n_common(prompt, ",
     ),

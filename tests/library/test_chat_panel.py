@@ -100,12 +100,18 @@ def test_markup_stays_text_in_what_the_page_is_given(monkeypatch):
     assert "textContent" in script
 
 
-def test_stop_ends_the_answer_and_the_next_message_goes_on(monkeypatch):
+def in_the_middle(monkeypatch):
+    """A panel whose answer has three letters and waits at a gate for the next."""
     gate = Gate(n_free=3)
     monkeypatch.setattr(panel_module, "Sampler", lambda *a, **named: gate)
     panel = ChatPanel(MODEL, TOKENIZER)
     panel.say("Hi!")
     assert gate.reached.wait(20)
+    return panel, gate
+
+
+def test_stop_ends_the_answer_and_the_next_message_goes_on(monkeypatch):
+    panel, gate = in_the_middle(monkeypatch)
     assert panel.busy
     panel.say("Not now")
     click(panel, "stop")
@@ -122,11 +128,7 @@ def test_stop_ends_the_answer_and_the_next_message_goes_on(monkeypatch):
 
 
 def test_clear_stops_the_answer_first(monkeypatch):
-    gate = Gate(n_free=3)
-    monkeypatch.setattr(panel_module, "Sampler", lambda *a, **named: gate)
-    panel = ChatPanel(MODEL, TOKENIZER)
-    panel.say("Hi!")
-    assert gate.reached.wait(20)
+    panel, gate = in_the_middle(monkeypatch)
     threading.Timer(0.1, gate.go_on.set).start()
     click(panel, "clear")
     assert shown(panel) == []

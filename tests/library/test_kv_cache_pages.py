@@ -101,13 +101,17 @@ def test_two_forks_of_a_half_full_block_hold_it_until_one_writes():
     lists.add([0], [1], seed=3)
 
 
-def test_rows_fed_together_get_the_logits_that_each_gets_alone():
+def decoder_with_caches(n):
+    """A decoder, and n empty caches of one row each in one pool."""
     decoder = small_decoder(positions="rotary", dtype=torch.float64)
     config = decoder.config
-    pool = BlockPool(
-        config.n_layers, config.n_kv_heads, config.d_head, 4, dtype=torch.float64
-    )
-    caches = [decoder.new_cache(1, "paged", pool=pool) for _ in range(3)]
+    sizes = config.n_layers, config.n_kv_heads, config.d_head
+    pool = BlockPool(*sizes, SIZE, dtype=torch.float64)
+    return decoder, [decoder.new_cache(1, "paged", pool=pool) for _ in range(n)]
+
+
+def test_rows_fed_together_get_the_logits_that_each_gets_alone():
+    decoder, caches = decoder_with_caches(3)
     tokens = torch.tensor([[1, 2, 3, 4, 5], [6, 7, 0, 0, 0], [8, 0, 0, 0, 0]])
     with PagedCache.together(caches) as batch:
         decoder(tokens, lengths=[5, 2, 1], cache=batch)
@@ -120,12 +124,7 @@ def test_rows_fed_together_get_the_logits_that_each_gets_alone():
 
 
 def test_a_pass_that_broke_off_leaves_caches_that_crop_mends():
-    decoder = small_decoder(positions="rotary", dtype=torch.float64)
-    config = decoder.config
-    pool = BlockPool(
-        config.n_layers, config.n_kv_heads, config.d_head, 4, dtype=torch.float64
-    )
-    caches = [decoder.new_cache(1, "paged", pool=pool) for _ in range(2)]
+    decoder, caches = decoder_with_caches(2)
     tokens = torch.tensor([[1, 2, 3], [4, 5, 6]])
     with PagedCache.together(caches) as batch:
         decoder(tokens, cache=batch)
@@ -139,7 +138,7 @@ def test_a_pass_that_broke_off_leaves_caches_that_crop_mends():
     handle.remove()
     for cache in caches:
         cache.crop(3)
-    assert pool.n_used == 2
+    assert caches[0].pool.n_used == 2
     with PagedCache.together(caches) as batch:
         logits = decoder(torch.tensor([[9], [10]]), cache=batch)
     for row, history in enumerate(([1, 2, 3, 9], [4, 5, 6, 10])):

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from course_lib.apps.translate.batches import PairBatches, pad_rows
+from course_lib.apps.translate.batches import PairBatches
 from course_lib.apps.translate.fit import Recipe, fit_translator
 from course_lib.apps.translate.translator import Translator
 from course_lib.data.number_names import number_names
+from course_lib.generation import pad_rows
 from course_lib.tokens import CharacterTokenizer, WordTokenizer
 
 SOURCE = CharacterTokenizer("abcde")

@@ -2,18 +2,13 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
-from course_lib.apps.serving.request import (
-    DONE,
-    LEFT,
-    READING,
-    WAITING,
-    Request,
-)
+from course_lib.apps.serving.admission import Admission
+from course_lib.apps.serving.request import DONE, LEFT, Request
 from course_lib.decoder import Decoder
-from course_lib.generation.prompts import check_end, last_logits, pad, prompt_ids_of
+from course_lib.generation import pad_rows
+from course_lib.generation.prompts import last_logits, prompt_ids_of
 from course_lib.kv_cache import BlockPool, PagedCache
 from course_lib.sampling import Sampler
 from course_lib.sampling.filters import check_logits
@@ -73,7 +68,7 @@ class Server:
         for name, size in (("max_rows", max_rows), ("chunk", chunk)):
             if size is not None and size < 1:
                 raise ValueError(f"{name} was {size}; it must be at least 1")
-        self.model, self.max_rows, self.chunk = model, max_rows, chunk
+        self.model, self.chunk = model, chunk
         self.pool = BlockPool(
             config.n_layers,
             config.n_kv_heads,
@@ -84,6 +79,7 @@ class Server:
             weight.device,
         )
         self.requests: list[Request] = []
+        self.admission = Admission(model, self.pool, self.requests, max_rows)
         self.n_forwards = self.n_fed = self.n_places = 0
 
     def join(
@@ -115,7 +111,7 @@ class Server:
             Sampler(temperature=0) if sampler is None else sampler,
             eos_id,
         )
-        self._check(request)
+        self.admission.check(request)
         self.requests.append(request)
         return request
 
@@ -150,7 +146,7 @@ class Server:
         Raises:
             ValueError: a request's logits are NaN or infinite.
         """
-        self._admit()
+        self.admission.admit()
         active = [request for request in self.requests if request.active]
         written: dict[Request, int] = {}
         before = [request.n_fed for request in active]
@@ -186,7 +182,7 @@ class Server:
     def _forward(self, active: list[Request]) -> Tensor:
         """Feed each its next chunk; return the scores after it, (batch, vocab)."""
         feed = [request.next_chunk(self.chunk) for request in active]
-        tokens, lengths = pad(feed, self.model.embedding.weight.device)
+        tokens, lengths = pad_rows(feed, self.model.embedding.weight.device)
         with PagedCache.together([request.cache for request in active]) as batch:
             logits = last_logits(self.model, tokens, lengths, batch, None, None)
         check_logits(logits)
@@ -194,88 +190,3 @@ class Server:
         self.n_fed += sum(map(len, feed))
         self.n_places += tokens.numel()
         return logits
-
-    def _admit(self) -> None:
-        """Let those that wait read, first come first served, while there is room."""
-        for request in self.requests:
-            if request.state == WAITING:
-                n_active = sum(other.active for other in self.requests)
-                if n_active == self.max_rows or not self._start(request):
-                    return
-
-    def _start(self, request: Request) -> bool:
-        """Give a request its cache, or say that the pool has no room yet."""
-        cache = self._beginning(request.prompt_ids)
-        needed = self._n_blocks(request) - len(cache.blocks[0])
-        for other in self.requests:
-            if other.state == DONE and self._n_unpromised() < needed:
-                other.cache.crop(0)
-        if self._n_unpromised() < needed:
-            cache.crop(0)
-            return False
-        request.cache, request.state = cache, READING
-        request.n_shared = request.n_fed
-        return True
-
-    def _beginning(self, prompt: list[int]) -> PagedCache:
-        """Share the whole blocks of the longest beginning of a prompt that is here."""
-        new = self.model.new_cache(1, "paged", pool=self.pool)
-        caches = [(new, 0)]
-        for other in self.requests:
-            if other.cache is not None:
-                # The prompt's last token is always fed: its logits choose the next one.
-                n = _n_common(prompt[:-1], other.ids[: other.n_fed])
-                caches.append((other.cache, n - n % self.pool.block_size))
-        cache, n_shared = max(caches, key=lambda pair: pair[1])
-        return cache.fork(n_shared)
-
-    def _n_blocks(self, request: Request) -> int:
-        """Blocks of the longest text it may become; its last new id is never fed."""
-        n_tokens = len(request.prompt_ids) + request.max_new_tokens - 1
-        return -(-n_tokens // self.pool.block_size)
-
-    def _n_unpromised(self) -> float:
-        """Blocks that are free and that no active request may still need."""
-        promised = sum(
-            self._n_blocks(request) - len(request.cache.blocks[0])
-            for request in self.requests
-            if request.active
-        )
-        return self.pool.n_left - promised
-
-    def _check(self, request: Request) -> None:
-        prompt, budget = request.prompt_ids, request.max_new_tokens
-        if budget < 1:
-            raise ValueError(f"max_new_tokens was {budget}; pass a budget of 1 or more")
-        self.model.check(torch.tensor([prompt]))
-        if request.eos_id is not None:
-            check_end(self.model, request.eos_id)
-        limit = self.model.config.max_length
-        if len(prompt) + budget > limit:
-            raise ValueError(
-                f"prompt and new tokens would make a text of {len(prompt) + budget} tokens "
-                f"and the model reads {limit}; shorten the prompt or lower max_new_tokens"
-            )
-        most = self.pool.max_blocks
-        if most is not None and self._n_blocks(request) > most:
-            raise ValueError(
-                f"this text may need {self._n_blocks(request)} blocks and the pool has "
-                f"{most}; shorten it, or make max_blocks larger"
-            )
-        busy = [other.sampler for other in self.requests if other.state != DONE]
-        draws = request.sampler.temperature != 0
-        if draws and any(request.sampler is sampler for sampler in busy):
-            raise ValueError(
-                "this sampler serves another request; give each its own, so that it draws "
-                "as it would alone"
-            )
-
-
-def _n_common(first: list[int], second: list[int]) -> int:
-    """Count the ids at the start that two lists have in common."""
-    n = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        n += 1
-    return n

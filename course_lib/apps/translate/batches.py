@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from course_lib.generation import pad_rows
 from course_lib.tokens import Tokenizer
 from course_lib.training import inputs_and_targets
 
@@ -97,26 +98,3 @@ class PairBatches:
 
     def _length(self, row: int) -> tuple[int, int]:
         return len(self.targets[row]), len(self.sources[row])
-
-
-def pad_rows(rows: Sequence[Sequence[int]]) -> tuple[Tensor, list[int]]:
-    """Put rows of ids into one tensor, zeros behind the shorter ones.
-
-    Args:
-        rows: lists of ids; an empty one becomes a row of zeros of length 0.
-
-    Returns:
-        tokens: (batch, position) int, at least one position wide.
-        lengths: real tokens of each row.
-
-    Source: lesson 02: padding is recognised by its place, never by its id.
-    Lesson: notebooks/12_translation.ipynb
-
-    >>> pad_rows([[5, 7], [3]])
-    (tensor([[5, 7],
-            [3, 0]]), [2, 1])
-    """
-    lengths = [len(row) for row in rows]
-    width = max([1, *lengths])
-    padded = [[*row, *[0] * (width - len(row))] for row in rows]
-    return torch.tensor(padded, dtype=torch.long), lengths

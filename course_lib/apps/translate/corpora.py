@@ -37,8 +37,9 @@ class Corpus:
         target_units: "characters" or "words" of the targets; sources are characters.
         recipe: how its translator is trained.
         licence: of the data.
-        basic: says of a source whether it is never held out, because no rule gives it.
-        kept_together: 0 or 1: pairs with the same source (0) or target (1) go to the same
+        basic: says of a source whether it is never held out, because no rule gives it;
+            None: all may be.
+        kept_together: "source" or "target": pairs that have it in common go to the same
             part.
 
     Lesson: notebooks/12_translation.ipynb
@@ -50,8 +51,8 @@ class Corpus:
     target_units: str = "characters"
     recipe: Recipe = field(default_factory=Recipe)
     licence: str = "the reader's own"
-    basic: Callable[[str], bool] = lambda source: False  # noqa: E731
-    kept_together: int = 0
+    basic: Callable[[str], bool] | None = None
+    kept_together: str = "source"
 
     def parts(self) -> tuple[Pairs, Pairs, Pairs]:
         """Deal the pairs by what is kept together; basic ones all go to training.
@@ -59,12 +60,12 @@ class Corpus:
         Returns:
             training, validation, test.
         """
-        pairs = self.pairs()
-        basic = [pair for pair in pairs if self.basic(pair[0])]
-        rest = [pair for pair in pairs if not self.basic(pair[0])]
-        training, *held_out = split(
-            rest, *SHARES, key=lambda pair: pair[self.kept_together]
-        )
+        basic, rest = [], []
+        for pair in self.pairs():
+            known = self.basic is not None and self.basic(pair[0])
+            (basic if known else rest).append(pair)
+        side = ("source", "target").index(self.kept_together)
+        training, *held_out = split(rest, *SHARES, key=lambda pair: pair[side])
         return basic + training, *held_out
 
     def tokenizers(
@@ -121,8 +122,18 @@ def english_german(n_numbers: int = 40_000, n_dates: int = 60_000) -> Pairs:
     return list(dict(pairs).items())
 
 
-def names_itself(source: str) -> bool:
-    """Whether an English number name is one that no rule makes: one word."""
+def is_one_word(source: str) -> bool:
+    """Whether an English number name is one word: no rule makes it of others.
+
+    Args:
+        source: a name.
+
+    Source: package num2words 0.5.14.
+    Lesson: notebooks/12_translation.ipynb
+
+    >>> is_one_word("twenty"), is_one_word("twenty-one")
+    (True, False)
+    """
     return source.isalpha()
 
 
@@ -135,8 +146,8 @@ CORPORA = {
             english_german,
             recipe=Recipe(d_model=64, n_steps=5000, learning_rate=3e-3, max_length=128),
             licence="num2words: LGPL; CLDR through babel: Unicode and BSD-3-Clause",
-            basic=names_itself,
-            kept_together=1,  # a number has several names, and is held out with all
+            basic=is_one_word,
+            kept_together="target",  # a number has several names, and is held out with all
         ),
         Corpus(
             "pronunciations",

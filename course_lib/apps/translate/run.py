@@ -132,7 +132,6 @@ def card(
     """
     step, loss = found.best
     n = [len(part) for part in parts]
-    together = ("source", "target")[corpus.kept_together]
     recipe = ", ".join(
         f"{name} {value}" for name, value in asdict(corpus.recipe).items()
     )
@@ -143,7 +142,7 @@ def card(
         "",
         f"- data: {n[0]} training, {n[1]} validation, {n[2]} test pairs",
         f"- licence of the data: {corpus.licence}",
-        f"- split: by the sha256 of the {together}; all its pairs in one part",
+        f"- split: by the sha256 of the {corpus.kept_together}; all its pairs in one part",
         f"- recipe: {recipe}",
         f"- kept: update {step}, validation loss {loss:.4f} nats a token"
         + (" (early stop)" if found.stopped_early else ""),

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from course_lib.apps.translate.batches import pad_rows
 from course_lib.encoder import EncoderDecoder
-from course_lib.generation import beam_search, generate_batch
+from course_lib.generation import beam_search, generate_batch, pad_rows
 from course_lib.modes import mode
 from course_lib.tokens import Tokenizer
 
@@ -95,10 +94,9 @@ class Translator:
             memory: (batch, key, d_model).
             lengths: real places of each row.
         """
-        tokens, lengths = pad_rows(rows)
         encoder = self.model.encoder
+        tokens, lengths = pad_rows(rows, encoder.embedding.weight.device)
         with mode(encoder, training=False), torch.inference_mode():
-            tokens = tokens.to(encoder.embedding.weight.device)
             return encoder(tokens, lengths), lengths
 
     def _ids(self, text: str) -> list[int]:
