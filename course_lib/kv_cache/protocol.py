@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from course_lib.kv_cache.source import SourceCache, usable
-from course_lib.kv_cache.step import Step, plan
+from course_lib.kv_cache.step import Step, plan_step
 from course_lib.masks import PADDING
 
 
@@ -254,7 +254,7 @@ class KeyValueCache(SourceCache):
         lengths: Tensor | Sequence[int] | None = None,
         side: str = "right",
     ) -> Step:
-        return plan(self, before, n_positions, lengths, side)
+        return plan_step(self, before, n_positions, lengths, side)
 
     def _key_positions(
         self, before: list[int], after: list[int], positions: Tensor

@@ -66,7 +66,7 @@ class Step:
         self.cache.remember_cross(layer, keys, values, memory)
 
 
-def plan(
+def plan_step(
     cache: KeyValueCache,
     before: list[int],
     n_positions: int,

@@ -102,12 +102,12 @@ show_figure(
 #
 # **The waiting times** of $b$ conversations in one pass, at least (lesson 10's arithmetic):
 #
-# $$t_\text{first} = \max\!\Big(\frac{2 N n}{R}, \frac{W}{B}\Big) \qquad t_\text{next} = \max\!\Big(\frac{W + \sum_r C_r}{B}, \frac{2 N b}{R}\Big)$$
+# $$t_\text{first} = \max\!\Big(\frac{2 N n b}{R}, \frac{W}{B}\Big) \qquad t_\text{next} = \max\!\Big(\frac{W + \sum_r C_r}{B}, \frac{2 N b}{R}\Big)$$
 #
 # | symbol | word | unit |
 # |---|---|---|
 # | $t_\text{first}$, $t_\text{next}$ | time to first token; time per later token | seconds |
-# | $n$ | tokens fed before the first new one, all rows | number |
+# | $n$ | tokens of a prompt; $nb$ of all rows | number |
 # | $b$ | rows: conversations in the pass | number |
 # | $N$, $W$ | parameters; their memory | number; bytes |
 # | $C_r$ | cache of row $r$ with $n_r$ tokens: $\lceil n_r / s \rceil$ blocks of $s$ tokens, in bytes | bytes |
@@ -218,7 +218,7 @@ print(list(until(whole_characters([b"\xc3", b"\xa9\nUs", b"er: I"]), ["\nUser:"]
 #
 # ### 4. Turns on one cache
 #
-# `ids` is the conversation as the model reads it. The cache always holds a beginning of it; a turn feeds the rest. `decode_stream` is step 2 for ids, and `until` can be put around what `say` yields. (Read an answer to its end: only then does ours close the turn.)
+# `ids` is the conversation as the model reads it. The cache always holds a beginning of it; a turn feeds the rest. `decode_stream` is step 2 for ids. (Read an answer to its end: only then does ours close the turn. So no `until` around `say`; the library's `Conversation` takes `stops`, and closes the turn then too.)
 
 # %%
 def answer_ids(talk, new):
@@ -558,9 +558,12 @@ sizes = DecoderConfig(256, 384, 6, n_heads=6, max_length=1100, positions="rotary
 medium = Decoder(sizes, torch.Generator().manual_seed(0)).eval()
 
 
-def both_times(n, batch):
-    """Milliseconds to the first token of n, and for one more with the cache."""
-    tokens, cache = torch.arange(n).expand(batch, -1) % 256, medium.new_cache(batch)
+def both_times(length, batch):
+    """Milliseconds to the first token of such prompts, and for one more with the cache."""
+    tokens, cache = (
+        torch.arange(length).expand(batch, -1) % 256,
+        medium.new_cache(batch),
+    )
     first = fastest_seconds(partial(medium, tokens, only_last=True), repeats=1)
     medium(tokens, cache=cache)
     write = partial(medium, tokens[:, :1], cache=cache, only_last=True)
@@ -588,7 +591,7 @@ assert best[3, 0] / best[0, 0] > best[3, 1] / best[0, 1]
 assert best[3, 1] < 8 * best[0, 1]
 
 # %% [markdown]
-# A first token is mostly multiplying: eight prompts, about eight times the work. A next token mostly waits for the weights to be read, and rows share the reading. So “in a batch of eight all wait eight times as long” is nearly true of prompts, and untrue of writing.
+# A first token is mostly multiplying: eight prompts, about eight times the work. A next token reads all weights and makes many small calls, and rows share both. So “in a batch of eight all wait eight times as long” is roughly true of prompts, and untrue of writing.
 #
 # Without a cache *every* token costs what the first does. How much dearer is that, and how long does a turn of 16 new tokens take if the cache has all before?
 
@@ -926,7 +929,7 @@ assert depends == [False, True, False]
 torch.testing.assert_close(slope[1], slope_at_new([rows[1].ids], 0)[0, 8:])
 
 # %% [markdown]
-# The library's step. Beyond ours, `admission` lets those in who wait, in order, when there is room, and an interrupted pass is undone.
+# The library's step. Beyond ours, `admission` lets those in who wait, in order, when there is room; a long prompt is read in chunks (`chunk` ids a pass), and its row writes only after the last; an interrupted pass is undone for those that had not written.
 
 # %%
 import inspect
@@ -1031,7 +1034,7 @@ if pair := load_model():
     print("streamed:  ", "".join(tokenizer.decode_stream(greeting)))
 
 # %% [markdown]
-# A � for each token that ends inside a character. English hides it: test other scripts.
+# A � for each token that holds only part of a character. English hides it: test other scripts.
 #
 # ### “Compare each token with the stop string.”
 #
@@ -1352,6 +1355,6 @@ show_quiz("chat")
 #
 # - Yu et al. (2022), *Orca: A Distributed Serving System for Transformer-Based Generative Models*, OSDI. Rows that come and go between passes.
 # - Kwon et al. (2023), *Efficient Memory Management for Large Language Model Serving with PagedAttention*, [arXiv:2309.06180](https://arxiv.org/abs/2309.06180). One pool for all; shared blocks.
-# - PyTorch Labs, *gpt-fast*, [README](https://github.com/pytorch-labs/gpt-fast). The 104.9 tokens a second of step 9.
+# - PyTorch Labs, *gpt-fast*, [README](https://github.com/pytorch-labs/gpt-fast). 104.9 tokens a second: the 9.5 ms of step 9.
 # - Ben Allal et al. (2025), *SmolLM2*, [arXiv:2502.02737](https://arxiv.org/abs/2502.02737). How the model you spoke with was made.
 # - Yergeau (2003), *UTF-8, a transformation format of ISO 10646*, [RFC 3629](https://www.rfc-editor.org/rfc/rfc3629). The rule of the first byte.
