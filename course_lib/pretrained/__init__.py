@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["AssetError", "load"]
 
 OWN = ("python-source", "pronunciations", "english-german")
-LOADABLE = ("smollm2", "gpt2", *OWN)
+LOADABLE = ("smollm2", "whisper-tiny.en", "gpt2", *OWN)
 
 
 def load(name: str) -> tuple["Decoder | EncoderDecoder", "Tokenizer | list[Tokenizer]"]:
@@ -24,7 +24,8 @@ def load(name: str) -> tuple["Decoder | EncoderDecoder", "Tokenizer | list[Token
     compared with its sha256 first. Small ones of our own come with the course.
 
     Args:
-        name: "smollm2", SmolLM2-135M-Instruct, a small chat model; "gpt2", GPT-2
+        name: "smollm2", SmolLM2-135M-Instruct, a small chat model; "whisper-tiny.en",
+            Whisper, an EncoderDecoder that writes down English speech; "gpt2", GPT-2
             small, which only the Hugging Face hub has. Of our own training, and with
             nothing to fetch: "python-source" completes Python, "pronunciations" turns
             spellings into phonemes, "english-german" translates number names and dates.
@@ -44,7 +45,7 @@ def load(name: str) -> tuple["Decoder | EncoderDecoder", "Tokenizer | list[Token
 
     >>> load("gpt-5")
     Traceback (most recent call last):
-    ValueError: unknown model 'gpt-5': choose one of smollm2, gpt2, python-source, ...
+    ValueError: unknown model 'gpt-5': choose one of smollm2, whisper-tiny.en, gpt2, ...
     """
     if name not in LOADABLE:
         raise ValueError(f"unknown model {name!r}: choose one of {', '.join(LOADABLE)}")
@@ -58,7 +59,11 @@ def load(name: str) -> tuple["Decoder | EncoderDecoder", "Tokenizer | list[Token
 
         model, tokenizers = read(name)
         return model, tokenizers if len(tokenizers) > 1 else tokenizers[0]
-    (path,) = verified_files(find_asset(name))
+    path, *_ = verified_files(find_asset(name))
+    if name == "whisper-tiny.en":
+        from course_lib.pretrained.whisper import read_whisper  # late, as below
+
+        return read_whisper(path.parent)
     from course_lib.pretrained.smollm2 import (
         read_smollm2,
     )  # late: fetching weights needs no torch

