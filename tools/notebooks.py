@@ -196,7 +196,8 @@ def missing_need(cell: NotebookNode) -> str | None:
         from course_lib.pretrained.storage import verified_files
 
         try:
-            verified_files(ASSETS["smollm2"])
+            for asset in ASSETS.values():
+                verified_files(asset)
         except AssetError as error:
             return f"needs weights. {error}"
     return None

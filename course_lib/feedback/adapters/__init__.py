@@ -1,0 +1,1 @@
+"""How answers that may be written in several right ways are used and read."""

@@ -1,0 +1,1 @@
+"""What related exercises share: their inputs, and mistakes that each of them can show."""
