@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from course_lib.decoder import Decoder
 from course_lib.modes import mode
 from course_lib.sampling import Sampler
+from course_lib.trace.buffer import packed
 from course_lib.trace.recorder import Recorder
 
 
@@ -23,16 +24,27 @@ class Trace:
         tokens: ids of the row, the new ones included.
         strings: the same as text.
         n_memory: places of the memory, 0 without one.
+        memory_strings: what stands at them, where that is known.
+        targets: ids that a training pass had to predict; target_strings: as text.
         masked: False if the causal mask was really left out.
         steps: a dict per pass: phase ("train", "prefill" or "decode"), start and
-            n_positions of what was fed, and, where a token was chosen, chosen, kept
-            (ids that could be drawn), dropped_mass and stopped; multiply_adds,
-            milliseconds and difference, each with and without a cache where both ran.
+            n_positions of what was fed, predicted (what each row holds likeliest next,
+            id and string), and, where a token was chosen, chosen, candidates (the
+            likeliest, id and string), kept (ids that could be drawn), dropped_mass and
+            stopped; multiply_adds, milliseconds and difference, each with and without a
+            cache where both ran.
+        beams: what a beam search kept, a list a step, best first: ids and strings of
+            the new tokens, total (sum of log-probabilities), score, finished.
         arrays: tensors by (name, step): scores, allowed, weights of "self" (and
             "cross"), each "self_scores" (layer, head, query, key) and so on;
             "queries" (layer, head, query, d_head), "keys", "values" (layer, kv_head,
-            query, d_head) of what was fed; "output_norms" (layer, sublayer, query);
-            "logits" of the last row with their "ids"; "losses" (query,) in training.
+            query, d_head) of what was fed; the same three as "cross_queries" and so on,
+            keys and values of the memory at the first step only; "residuals" (layer,
+            sublayer + 1, query, d_model), the stream before, between and behind the
+            sublayers; "normed" (layer, sublayer, 2, query, d_model), what each norm read
+            and gave; "hidden" (layer, query, d_ff), what the feed-forward layer's
+            last matrix reads; "output_norms" (layer, sublayer, query); "logits"
+            (vocab,) of the last row; "losses" (query,) in training.
 
     Lesson: notebooks/00_start.ipynb
     """
@@ -42,8 +54,12 @@ class Trace:
     tokens: list[int]
     strings: list[str]
     n_memory: int = 0
+    memory_strings: list[str] = field(default_factory=list)
+    targets: list[int] = field(default_factory=list)
+    target_strings: list[str] = field(default_factory=list)
     masked: bool = True
     steps: list[dict] = field(default_factory=list)
+    beams: list[list[dict]] = field(default_factory=list)
     arrays: dict[tuple[str, int], Tensor] = field(default_factory=dict)
 
     @classmethod
@@ -59,6 +75,9 @@ class Trace:
         use_cache: bool = True,
         masked: bool = True,
         text: Callable[[int], str] = str,
+        memory_strings: Sequence[str] = (),
+        n_beams: int = 0,
+        length_penalty: float = 1.0,
     ) -> "Trace":
         """Run the model and write down what it did.
 
@@ -77,13 +96,18 @@ class Trace:
             masked: False runs the model without its causal mask (and without a cache,
                 which has no meaning then).
             text: turns an id into what a picture shows.
+            memory_strings: what stands at each place of the memory.
+            n_beams: also searches the prompt's best continuation of max_new_tokens with
+                so many beams; needs eos_id.
+            length_penalty: of that search.
 
         Returns:
             The trace.
 
         Raises:
             ValueError: a block returned no attention weights, targets do not fit the
-                tokens, or as Decoder.forward.
+                tokens, memory_strings not the memory, or as Decoder.forward and
+                beam_search.
 
         Lesson: notebooks/00_start.ipynb
 
@@ -99,6 +123,12 @@ class Trace:
         ids = torch.as_tensor(tokens).tolist()
         trace = cls(asdict(model.config), _tree(model), ids, [], masked=masked)
         trace.n_memory = 0 if memory is None else memory.shape[1]
+        trace.memory_strings = list(memory_strings)
+        if memory_strings and len(memory_strings) != trace.n_memory:
+            raise ValueError(
+                f"{len(memory_strings)} memory_strings were given for a memory of "
+                f"{trace.n_memory} places; pass one for each"
+            )
         runner = Recorder(trace, model if masked else _unmasked(model), memory)
         with mode(model, training=False), torch.no_grad():
             if targets is not None:
@@ -106,7 +136,14 @@ class Trace:
             else:
                 sampler = Sampler(temperature=0) if sampler is None else sampler
                 runner.write(max_new_tokens, sampler, eos_id, use_cache and masked)
+            if n_beams:
+                search = (n_beams, max_new_tokens, eos_id, length_penalty)
+                runner.search(ids, *search, text)
         trace.strings = [text(i) for i in trace.tokens]
+        trace.target_strings = [text(i) if i >= 0 else "" for i in trace.targets]
+        for step in trace.steps:
+            for name in step.keys() & {"predicted", "candidates"}:
+                step[name] = [{"id": i, "string": text(i)} for i in step[name]]
         return trace
 
     def to_buffer(self) -> tuple[dict, bytes]:
@@ -120,18 +157,10 @@ class Trace:
         Lesson: notebooks/00_start.ipynb
         """
         header = {k: v for k, v in self.__dict__.items() if k != "arrays"}
-        header["index"], parts, offset = [], [], 0
-        for (name, step), array in self.arrays.items():
-            entry = {
-                "name": name,
-                "step": step,
-                "shape": list(array.shape),
-                "offset": offset,
-            }
-            header["index"].append(entry)
-            parts.append(array.float().contiguous().numpy().astype("<f4").tobytes())
-            offset += array.numel()
-        return header, b"".join(parts)
+        index, buffer = packed(self.arrays)
+        for entry in index:
+            entry["name"], entry["step"] = entry["name"]
+        return header | {"index": index}, buffer
 
     @classmethod
     def from_buffer(cls, header: dict, buffer: bytes) -> "Trace":

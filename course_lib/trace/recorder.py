@@ -1,5 +1,6 @@
 """Feeds a decoder step by step, and writes into a trace what it does."""
 
+import copy
 import time
 
 import torch
@@ -8,11 +9,13 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from course_lib.attention import attention_scores
 from course_lib.decoder import Decoder
+from course_lib.generation import beam_search
 from course_lib.masks import causal_mask
 from course_lib.sampling import Sampler
 from course_lib.training import IGNORED
 
-SHOWN_LOGITS = 64  # of a large vocabulary, a picture needs only the largest
+SHOWN_IDS = 64  # of those that may be drawn from a large vocabulary
+N_CANDIDATES = 12
 
 
 class Recorder:
@@ -29,6 +32,7 @@ class Recorder:
                 f"targets have shape {tuple(targets.shape)}; pass one id for each of the "
                 f"{len(self.trace.tokens)} tokens"
             )
+        self.trace.targets = targets.tolist()
         logits = self._pass("train", 0, self.trace.tokens, None)
         losses = nn.functional.cross_entropy(
             logits[0].float().cpu(), targets, ignore_index=IGNORED, reduction="none"
@@ -53,18 +57,51 @@ class Recorder:
             if self._choose(logits[:, -1], sampler, eos_id):
                 return
 
+    def search(
+        self,
+        prompt: list[int],
+        n_beams: int,
+        max_new_tokens: int,
+        eos_id: int | None,
+        length_penalty: float,
+        text,
+    ) -> None:
+        """Record what a beam search keeps after each step."""
+        if eos_id is None:
+            raise ValueError("beams need an eos_id: say which id finishes a beam")
+        kept: list = []
+        beam_search(
+            *(self.model, prompt, n_beams, max_new_tokens, eos_id, length_penalty),
+            memory=self.memory,
+            record=kept,
+        )
+        self.trace.beams = [
+            [
+                {
+                    "ids": ids,
+                    "strings": [text(i) for i in ids],
+                    "total": total,
+                    "score": total / len(ids) ** length_penalty,
+                    "finished": ids[-1] == eos_id,
+                }
+                for ids, total in step
+            ]
+            for step in kept
+        ]
+
     def _pass(self, phase: str, start: int, fed: list[int], cache) -> Tensor:
         """Run one forward pass twice: once to time it as it is used, once to record."""
         step = len(self.trace.steps)
         memory = self.memory if cache is None or cache.memory is None else None
         feed = torch.tensor([fed], device=self.device)
+        if step == 0:
+            self.model(feed, self.memory)  # the first pass of all is slow for once
+        spare = copy.deepcopy(cache)  # the timed pass may not fill what is recorded
         before = time.perf_counter()
-        plain = self.model(feed, memory, cache=cache)
+        plain = self.model(feed, memory, cache=spare)
         milliseconds = (time.perf_counter() - before) * 1000
-        if cache is not None:
-            cache.crop(start)
-        record, norms = {}, {}
-        hooks = _watch_outputs(self.model, norms)
+        record, seen = {}, {}
+        hooks = _watch(self.model, seen)
         try:
             with FlopCounterMode(display=False) as counter:
                 logits = self.model(feed, memory, cache=cache, record=record)
@@ -78,11 +115,12 @@ class Recorder:
             "n_positions": len(fed),
             "multiply_adds": {kept: counter.get_total_flops() // 2},
             "milliseconds": {kept: milliseconds},
+            "predicted": logits[0].argmax(-1).tolist(),
         }
         if cache is not None:
             self._compare(entry, plain)
         self.trace.steps.append(entry)
-        self._keep(step, record, norms, len(fed))
+        self._keep(step, record, seen, len(fed))
         return logits
 
     def _compare(self, entry: dict, cached: Tensor) -> None:
@@ -96,7 +134,7 @@ class Recorder:
         entry["multiply_adds"]["uncached"] = counter.get_total_flops() // 2
         entry["difference"] = (uncached[:, -1] - cached[:, -1]).abs().max().item()
 
-    def _keep(self, step: int, record: dict, norms: dict, n_fed: int) -> None:
+    def _keep(self, step: int, record: dict, seen: dict, n_fed: int) -> None:
         """Stack what the layers recorded into arrays with a layer axis."""
         arrays, n_layers = self.trace.arrays, self.model.config.n_layers
         kinds = ["self", "cross"] if self.model.config.cross_attention else ["self"]
@@ -119,8 +157,13 @@ class Recorder:
         arrays["queries", step] = torch.cat([i["queries"] for i in mine]).cpu()
         for name in ("keys", "values"):
             arrays[name, step] = torch.cat([i[name][:, :, -n_fed:] for i in mine]).cpu()
-        rows = [torch.stack(norms[layer]) for layer in range(n_layers)]
-        arrays["output_norms", step] = torch.stack(rows).cpu()
+        if "cross" in kinds:
+            mine = [record["cross", layer, "inputs"] for layer in range(n_layers)]
+            for name in ("queries", "keys", "values")[: 3 if step == 0 else 1]:
+                whole = torch.cat([i[name] for i in mine])
+                arrays[f"cross_{name}", step] = whole.cpu()
+        for name, layers in seen.items():
+            arrays[name, step] = torch.stack(layers).cpu()
 
     def _choose(self, logits: Tensor, sampler: Sampler, eos_id: int | None) -> bool:
         """Choose the next token as the sampler does; return whether writing is over."""
@@ -131,13 +174,13 @@ class Recorder:
         warm = (
             _without_filters(sampler).filtered(logits, history)[0].float().softmax(-1)
         )
-        largest = logits[0].topk(min(SHOWN_LOGITS, logits.shape[-1]))
-        trace.arrays["logits", step] = largest.values.cpu()
-        trace.arrays["ids", step] = largest.indices.cpu()
+        trace.arrays["logits", step] = logits[0].cpu()
+        likeliest = logits[0].topk(min(N_CANDIDATES, logits.shape[-1])).indices.tolist()
         trace.tokens = [*trace.tokens, chosen]
         trace.steps[step].update(
             chosen=chosen,
-            kept=kept.isfinite().nonzero().flatten().tolist()[:SHOWN_LOGITS],
+            candidates=likeliest + [chosen] * (chosen not in likeliest),
+            kept=kept.isfinite().nonzero().flatten().tolist()[:SHOWN_IDS],
             n_kept=int(kept.isfinite().sum()),
             dropped_mass=warm[kept.isinf()].sum().item(),
             stopped=chosen == eos_id,
@@ -161,17 +204,47 @@ def _allowed(inputs: dict, weights: Tensor) -> Tensor:
     return torch.ones(n_queries, n_keys, dtype=torch.bool)
 
 
-def _watch_outputs(model: Decoder, norms: dict) -> list:
-    """Hook every sublayer, so that norms[layer] lists its outputs' norms in order."""
+def _watch(model: Decoder, seen: dict) -> list:
+    """Hook every block, so that seen lists what each layer's sublayers did.
+
+    "residuals" (sublayer + 1, query, d_model), "normed" (sublayer, 2, query, d_model),
+    "output_norms" (sublayer, query) and "hidden" (query, d_ff), one of each a layer.
+    """
     hooks = []
-    for layer, block in enumerate(model.stack.blocks):
-        norms[layer] = []
+    for block in model.stack.blocks:
+        outputs, stream, normed = [], [], []
+        parts = (block.self_attention, block.cross_attention, block.feed_forward)
+        norms = (block.self_norm, block.cross_norm, block.feed_norm)
 
-        def keep(_module, _inputs, output, layer=layer):
-            outputs = output[0] if isinstance(output, tuple) else output
-            norms[layer].append(outputs[0].norm(dim=-1))
+        def begin(_block, inputs, outputs=outputs, stream=stream, normed=normed):
+            outputs.clear()
+            normed.clear()
+            stream[:] = [] if _block.pre_norm else [inputs[0][0]]
 
-        for part in (block.self_attention, block.cross_attention, block.feed_forward):
-            if part is not None:
-                hooks.append(part.register_forward_hook(keep))
+        def keep_norm(
+            _norm, inputs, output, stream=stream, normed=normed, before=block.pre_norm
+        ):
+            normed.append(torch.stack([inputs[0][0], output[0]]))
+            stream.append(normed[-1][0 if before else 1])
+
+        def keep_output(_part, _inputs, output, outputs=outputs):
+            output = output[0] if isinstance(output, tuple) else output
+            outputs.append(output[0])
+
+        def end(_block, _inputs, output, outputs=outputs, stream=stream, normed=normed):
+            stream += [output[0]] if _block.pre_norm else []
+            lengths = torch.stack(outputs).norm(dim=-1)
+            seen.setdefault("output_norms", []).append(lengths)
+            seen.setdefault("residuals", []).append(torch.stack(stream))
+            seen.setdefault("normed", []).append(torch.stack(normed))
+
+        def keep_hidden(_matrix, inputs):
+            seen.setdefault("hidden", []).append(inputs[0][0])
+
+        hooks.append(block.register_forward_pre_hook(begin))
+        hooks += [p.register_forward_hook(keep_output) for p in parts if p is not None]
+        hooks += [n.register_forward_hook(keep_norm) for n in norms if n is not None]
+        to_output = block.feed_forward.to_output
+        hooks.append(to_output.register_forward_pre_hook(keep_hidden))
+        hooks.append(block.register_forward_hook(end))
     return hooks

@@ -6,7 +6,8 @@ import pytest
 pytest.importorskip("selenium", reason="needs selenium: pip install -e '.[browser]'")
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+from tests.browser.lab import find, until  # noqa: E402
 
 # A model that repeats one letter; it ends after three, but for a long message.
 SOURCE = """
@@ -27,14 +28,6 @@ class Letters:
 panel.Sampler = Letters
 panel.ChatPanel(model, tokenizer, system="", max_new_tokens=2000)
 """
-
-
-def until(browser, ready):
-    return WebDriverWait(browser, 30, poll_frequency=0.05).until(lambda _: ready())
-
-
-def find(browser, selector):
-    return until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, selector))
 
 
 @pytest.fixture

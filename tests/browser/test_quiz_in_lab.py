@@ -10,18 +10,11 @@ from course_lib.quiz import load_questions
 
 pytest.importorskip("selenium", reason="needs selenium: pip install -e '.[browser]'")
 from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+from tests.browser.lab import find, until  # noqa: E402
 
 SOURCE = 'from course_lib.quiz import show_quiz\n\nshow_quiz("masks")'
 ROOT = Path(__file__).parents[2]
-
-
-def until(browser, ready):
-    return WebDriverWait(browser, 30, poll_frequency=0.05).until(lambda _: ready())
-
-
-def find(browser, selector):
-    return until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, selector))
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ pytest.importorskip("selenium", reason="needs selenium: pip install -e '.[browse
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
+from tests.browser.lab import until  # noqa: E402
+
 HERE = Path(data.__file__).parent
 LESSONS = sorted(path.stem for path in data.FOLDER.glob("*.toml"))
 STUB = """<!doctype html><html lang="en"><title>Quiz</title>
@@ -60,16 +62,10 @@ def open_quiz(browser, tmp_path):
         )
         (tmp_path / "page.html").write_text(page, encoding="utf-8")
         browser.get((tmp_path / "page.html").as_uri())
-        wait_until(browser, lambda: browser.title == "ready")
+        until(browser, lambda: browser.title == "ready")
         return browser.find_elements(By.TAG_NAME, "fieldset")
 
     return opened
-
-
-def wait_until(browser, ready):
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(browser, 20, poll_frequency=0.02).until(lambda _: ready())
 
 
 def reply(fieldset):

@@ -11,8 +11,8 @@ LIBRARY = Path(__file__).parents[2] / "course_lib"
 # The order of the lessons, from the ground up; a package counts as one module.
 FLOORS = """
 hardware progress modes softmax linear masks kv_cache attention positions feed_forward norms block
-config embedding initial memory decoder encoder sampling generation training tokens
-data pretrained apps trace figures quiz
+config embedding initial audio memory decoder encoder sampling generation training tokens
+data pretrained apps trace figures explorer feedback quiz overview
 """.split()
 
 

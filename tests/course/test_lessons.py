@@ -29,6 +29,7 @@ OWNED = {
     "11_training": ["training"],
     "12_translation": ["apps/translate", "generation"],
     "13_chat": ["apps/chat", "apps/serving"],
+    "14_captions": ["audio", "apps/captions"],
     "15_scale": ["hardware"],
 }
 TEXTS = {path.stem: path for path in sorted((ROOT / "notebooks" / "text").glob("*.py"))}
@@ -58,7 +59,14 @@ def library_definitions(module):
     place = LIBRARY / module
     files = place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")]
     found = {}
-    for file in (file for file in files if file.name != "command.py"):
+    files = [file for file in files if file.name != "command.py"]
+    offered = {  # the rest is their own: wrong answers, and how things are shown
+        "feedback": ["checking.py", "result.py"],
+        "explorer": ["widget.py"],
+    }
+    if module in offered:
+        files = [place / name for name in offered[module]]
+    for file in files:
         found |= definitions(ast.parse(file.read_text()))
     return {name: node for name, node in found.items() if name[0] != "_"}
 
@@ -465,6 +473,42 @@ FAULTS = [
         "0.0 for _, total in unfinished",
     ),
     (
+        "14_captions",
+        "audio/spectrogram.py",
+        "logs.amax((-2, -1), keepdim=True) - 8",
+        "logs.amax() - 8",
+    ),
+    (
+        "14_captions",
+        "audio/resampling.py",
+        "cutoff = ROLL_OFF * min(1.0, new_rate / rate)",
+        "cutoff = ROLL_OFF",
+    ),
+    (
+        "14_captions",
+        "apps/captions/alignment.py",
+        "MEDIAN = 7",
+        "MEDIAN = 9",
+    ),
+    (
+        "14_captions",
+        "apps/captions/policy.py",
+        "earlier[n:] for earlier in kept",
+        "earlier for earlier in kept",
+    ),
+    (
+        "14_captions",
+        "apps/captions/endpoint.py",
+        "SILENCE_DB = -65.0",
+        "SILENCE_DB = -5.0",
+    ),
+    (
+        "14_captions",
+        "apps/captions/captions.py",
+        "self.policy.forget(n)",
+        "pass",
+    ),
+    (
         "13_chat",
         "apps/chat/stops.py",
         "free = len(held) - _n_open(held, stops)",
@@ -560,17 +604,22 @@ def spread(cases):
 
 
 LESSONS = sorted({fault[0] for fault in FAULTS})
+# Their scripts take 15 to 40 s a run: two faults each time, all of them in `make long`.
+LENGTHY = "08_decoder 09_sampling 12_translation 13_chat 14_captions 15_scale".split()
+
+
+def planted():
+    """The faults of this run."""
+    if os.environ.get("COURSE_LONG"):
+        return FAULTS
+    by_lesson = {name: [f for f in FAULTS if f[0] == name] for name in LESSONS}
+    return [
+        f for n, all_ in by_lesson.items() for f in all_[: 2 if n in LENGTHY else 99]
+    ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", spread([name] for name in LESSONS))
-def test_the_script_used_below_runs_with_the_sound_library(name):
-    done = run_against(ROOT, script_up_to_check(name))
-    assert done.returncode == 0, done.stderr[-2000:]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "file", "sound", "broken"), spread(FAULTS))
+@pytest.mark.parametrize(("name", "file", "sound", "broken"), spread(planted()))
 def test_a_lesson_stops_at_its_check_when_the_library_is_broken(
     name, file, sound, broken, tmp_path
 ):
@@ -604,7 +653,9 @@ def exercise(name):
 def test_exercise_a_knows_the_stub_and_accepts_the_solution_that_the_lesson_gives(name):
     asked, solution, trial = exercise(name)
     script = "\n\n".join([script_up_to_check(name), asked, solution, trial])
-    done = run_against(ROOT, script)
+    done = run_against(
+        ROOT, script
+    )  # with the sound library the script above runs, too
     assert done.returncode == 0, done.stderr[-2000:]
     stub, answer = done.stdout.splitlines()[-2:]
     assert (stub, answer) == ("not written yet", "right")

@@ -113,13 +113,12 @@ def test_the_map_has_a_row_for_each_lesson_in_order():
 
 
 @pytest.mark.parametrize("number", range(len(LESSONS)))
-def test_a_row_links_its_notebook_or_says_that_it_is_in_preparation(number):
-    name = f"{number:02d}_{LESSONS[number]}"
-    cell = map_rows()[f"{number:02d}"][1]
-    if (ROOT / "notebooks" / f"{name}.ipynb").exists():
-        assert f"(notebooks/{name}.ipynb)" in cell
-    else:
-        assert cell == f"{LESSONS[number]} (in preparation)"
+def test_a_row_links_its_notebook_and_its_exercise(number):
+    word = LESSONS[number]
+    name, cells = f"{number:02d}_{word}", map_rows()[f"{number:02d}"]
+    assert cells[1] == f"[{word}](notebooks/{name}.ipynb)"
+    exercise = f"[{word}](exercises/{name}/{word}.ipynb)"
+    assert cells[3] == ("none" if number == 0 else exercise)
 
 
 def test_every_notebook_is_a_lesson_of_the_map():
@@ -133,6 +132,21 @@ def test_the_library_lists_each_of_its_modules_once():
     files = {path.stem for path in (ROOT / "course_lib").glob("[a-z]*.py")}
     folders = {path.parent.name for path in (ROOT / "course_lib").glob("*/__init__.py")}
     assert sorted(listed) == sorted(files | folders)
+
+
+def test_what_the_library_reads_is_installed_with_it():
+    setting = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    named = {
+        path
+        for package, patterns in setting["package-data"].items()
+        for pattern in patterns
+        for path in (ROOT / package.replace(".", "/")).glob(pattern)
+    }
+    listed = subprocess.check_output(
+        ["git", "ls-files", "course_lib"], cwd=ROOT, text=True
+    )
+    read = {ROOT / name for name in listed.split() if not name.endswith(".py")}
+    assert read <= named
 
 
 def test_the_library_re_exports_nothing():

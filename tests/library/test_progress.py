@@ -9,12 +9,15 @@ import pytest
 
 from course_lib import progress
 from course_lib.__main__ import main
+from course_lib.overview import overview
 from course_lib.progress import (
     ProgressError,
     note_answer,
+    note_check,
     progress_path,
     read_progress,
 )
+from course_lib.quiz import load_questions
 
 
 @pytest.fixture
@@ -188,19 +191,59 @@ def test_two_notebooks_at_once_lose_nothing(file):
     assert [q["tries"] for q in quiz["softmax"].values()] == [4] * 5
 
 
-def test_the_command_lists_each_quiz_with_what_was_answered(monkeypatch, file, capsys):
+def test_the_command_lists_each_lesson_and_the_next_step(monkeypatch, file, capsys):
     monkeypatch.setenv("COURSE_PROGRESS", str(file))
     note_answer("masks", "purpose", "a", False)
     note_answer("masks", "purpose", "b", True)
     note_answer("masks", "offset", "c", True)
     note_answer("masks", "hidden-score", "a", False)
     note_answer("masks", "no-longer-asked", "a", True)
+    note_check("causal_mask", 1.0)
+    note_check("causal_mask", 0.5)
+    note_check("padding_mask", 0.9)
     assert main(["progress"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    table = {line.split()[0]: line.split()[1:] for line in lines[1:-1]}
-    assert table["masks"] == ["5", "2", "1"]
-    assert table["attention"] == ["5", "0", "0"]
+    table = {line.split()[0]: line.split()[1:] for line in lines[1:-2]}
+    quiz, exercises = table["02_masks"]
+    assert quiz == "2/5"
+    assert exercises.startswith("1/")
+    assert table["03_attention"][0] == "0/5"
+    assert lines[-2] == "next: notebooks/00_start.ipynb: its quiz"
     assert lines[-1] == f"kept in {file}"
+
+
+def test_the_next_step_is_the_first_thing_that_is_not_done(file):
+    for question in load_questions("start"):
+        note_answer("start", question.id, "a", True, file)
+    for question in load_questions("softmax"):
+        note_answer("softmax", question.id, "a", True, file)
+    assert 'next: notebooks/01_softmax.ipynb: check("' in overview(file)
+
+
+def test_the_best_check_stays_and_the_last_one_is_known(file):
+    note_check("softmax", 0.25, file)
+    note_check("softmax", 1.0, file)
+    kept = note_check("softmax", 0.5, file)
+    assert (kept["best"], kept["last"], kept["tries"]) == (1.0, 0.5, 3)
+    assert read_progress(file)["checks"]["softmax"] == kept
+
+
+def test_a_reset_keeps_the_old_file_beside_it(monkeypatch, file, capsys):
+    monkeypatch.setenv("COURSE_PROGRESS", str(file))
+    note_check("softmax", 1.0)
+    assert main(["progress", "--reset"]) == 0
+    assert read_progress()["checks"] == {}
+    assert "softmax" in Path(f"{file}.old").read_text()
+    assert main(["progress", "--reset"]) == 0
+    assert "nothing yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("checks", [3, [], {"softmax": 1}, {"softmax": {"best": "1"}}])
+def test_damaged_checks_are_refused(checks, file):
+    file.parent.mkdir()
+    file.write_text(json.dumps({"checks": checks}))
+    with pytest.raises(ProgressError, match="damaged"):
+        read_progress(file)
 
 
 def test_the_command_says_what_is_wrong_with_the_file(monkeypatch, file, capsys):

@@ -12,6 +12,7 @@ from course_lib.sampling import (
     apply_temperature,
     min_p,
     repetition_penalty,
+    suppress,
     top_k,
     top_p,
 )
@@ -26,6 +27,7 @@ FILTERS = {
     "top_p": lambda logits: top_p(logits, 0.6),
     "min_p": lambda logits: min_p(logits, 0.3),
     "penalty": lambda logits: repetition_penalty(logits, [[0, 2], [5]], 1.5),
+    "suppress": lambda logits: suppress(logits, [1, 5]),
 }
 
 
@@ -82,6 +84,14 @@ def test_repetition_penalty_equals_transformers(penalty):
     reference = processor("RepetitionPenaltyLogitsProcessor", penalty)
     actual = repetition_penalty(logits, history, penalty)
     assert_close(actual, reference(logits, history))
+
+
+def test_suppress_equals_transformers():
+    logits, reference = (
+        numbers(7, 13),
+        processor("SuppressTokensLogitsProcessor", [2, 11]),
+    )
+    assert_close(suppress(logits, [2, 11, 2]), reference(logits))
 
 
 def test_all_filters_together_equal_transformers_in_our_order():
@@ -278,7 +288,28 @@ def test_histories_may_differ_in_length_and_be_empty():
     assert repetition_penalty(logits, [[], [1]], 2.0).tolist() == [[2, 4], [2, 2]]
 
 
+# -- suppress --------------------------------------------------------------------------
+
+
+def test_suppress_hides_these_ids_and_no_other():
+    logits = torch.tensor([[3.0, -1.0, 2.0], [0.0, 5.0, 1.0]])
+    assert kept(suppress(logits, [1])) == [[0, 2], [0, 2]]
+    assert kept(suppress(logits, ())) == [[0, 1, 2], [0, 1, 2]]
+
+
 # -- the sampler -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("temperature", [0, 1.0, 9.0])
+def test_a_sampler_never_draws_what_it_suppresses(temperature):
+    sampler = Sampler(temperature, seed=3, suppress=[0, 2])
+    logits = torch.tensor([[9.0, 0.0, 9.0, 0.5]]).expand(200, -1)
+    assert set(sampler(logits).tolist()) <= {1, 3}
+
+
+def test_what_is_suppressed_takes_no_place_in_top_k():
+    filtered = Sampler(top_k=2, suppress=[0]).filtered(logarithms(0.4, 0.3, 0.2, 0.1))
+    assert kept(filtered) == [[1, 2]]
 
 
 def test_temperature_comes_before_top_p():
@@ -433,6 +464,13 @@ def test_any_float_dtype_gives_int64_ids(dtype):
         (lambda x: repetition_penalty(x[0], [[]], 2.0), r"needs \(batch, vocab\)"),
         (lambda x: repetition_penalty(x, [[], [7]], 2.0), "row 1 .* 7 to 7; .* 0 to 6"),
         (lambda x: repetition_penalty(x, [[-1, 2], []], 2.0), "row 0 .* from -1 to 2"),
+        (lambda x: suppress(x, [7]), "the id 7; this vocabulary has ids 0 to 6"),
+        (lambda x: suppress(x, [-1]), "the id -1"),
+        (lambda x: suppress(x, "ab"), "the id 'a'"),
+        (lambda x: suppress(x, [1.0]), "the id 1.0"),
+        (lambda x: suppress(x, range(7)), "hid 7 ids and no other can be drawn"),
+        (lambda x: suppress(top_k(x[0], 1), [int(x[0].argmax())]), "no other can be"),
+        (lambda x: Sampler(suppress=[7])(x), "the id 7"),
     ],
 )
 def test_a_setting_outside_its_range_is_refused(call, message):

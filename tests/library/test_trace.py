@@ -1,12 +1,13 @@
 """A trace holds the numbers of the model's own forward pass, nothing else."""
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
 
 from course_lib.decoder import Decoder, DecoderConfig
-from course_lib.generation import generate
+from course_lib.generation import beam_search, generate
 from course_lib.sampling import Sampler
 from course_lib.trace import Trace
 
@@ -189,3 +190,77 @@ def test_the_tree_lists_every_module_with_its_parameters():
         15,
     ]
     assert tree[""]["n_parameters"] == sum(p.numel() for p in model.parameters())
+
+
+@pytest.mark.parametrize("pre_norm", [True, False])
+def test_the_stream_and_the_hidden_layer_are_those_of_the_forward_pass(pre_norm):
+    model = decoder(pre_norm=pre_norm)
+    trace = Trace.record(model, [1, 2, 3, 5])
+    stream = model.embedding(torch.tensor([[1, 2, 3, 5]]), torch.arange(4)[None])
+    for layer, block in enumerate(model.stack.blocks):
+        found = trace.arrays["residuals", 0][layer]
+        assert found.shape == (3, 4, 15)
+        torch.testing.assert_close(found[0], stream[0])
+        x = block.feed_norm(found[1]) if pre_norm else found[1]
+        hidden = block.feed_forward.activation(block.feed_forward.to_hidden(x))
+        torch.testing.assert_close(trace.arrays["hidden", 0][layer], hidden)
+        stream = block(stream, causal=True)
+        torch.testing.assert_close(found[2], stream[0])
+
+
+def test_the_logits_are_all_of_the_last_row():
+    model = decoder()
+    trace = Trace.record(model, [1, 2, 3], max_new_tokens=1)
+    expected = model(torch.tensor([[1, 2, 3]]))[0, -1]
+    torch.testing.assert_close(trace.arrays["logits", 0], expected)
+
+
+def test_cross_attention_gives_its_queries_and_once_the_memorys_keys():
+    model = decoder(cross_attention=True)
+    memory = torch.randn(1, 7, 15, generator=torch.Generator().manual_seed(2))
+    names = [f"place {i}" for i in range(7)]
+    given = {"max_new_tokens": 2, "memory_strings": names}
+    trace = Trace.record(model, [1, 2], memory, **given)
+    assert trace.memory_strings == names
+    assert trace.arrays["cross_queries", 1].shape == (2, 3, 1, 5)
+    keys = trace.arrays["cross_keys", 0]
+    assert keys.shape == (2, 3, 7, 5)
+    assert ("cross_keys", 1) not in trace.arrays
+    scores = trace.arrays["cross_queries", 1] @ keys.mT / math.sqrt(5)
+    torch.testing.assert_close(scores.softmax(-1), trace.arrays["cross_weights", 1])
+
+
+def test_memory_strings_that_do_not_fit_are_refused():
+    model, memory = decoder(cross_attention=True), torch.zeros(1, 7, 15)
+    with pytest.raises(ValueError, match="2 memory_strings were given for a memory of"):
+        Trace.record(model, [1], memory, memory_strings=["a", "b"])
+
+
+def test_beams_are_those_that_the_search_kept():
+    model = decoder()
+    trace = Trace.record(
+        model, [1, 2], max_new_tokens=4, eos_id=0, n_beams=3, length_penalty=0.5
+    )
+    found = beam_search(model, [1, 2], 3, 4, eos_id=0, length_penalty=0.5)
+    last = [(beam["ids"], beam["score"]) for beam in trace.beams[-1]]
+    assert [ids for ids, _ in last] == [ids for ids, _ in found]
+    assert [s for _, s in last] == pytest.approx([s for _, s in found])
+    for earlier, later in pairwise(trace.beams):
+        kept = [beam["ids"] for beam in earlier]
+        assert all(b["ids"][:-1] in kept or b["ids"] in kept for b in later)
+    for step in trace.beams:
+        for beam in step:
+            tokens = torch.tensor([[1, 2, *beam["ids"]]])
+            steps = model(tokens)[0, 1:-1].log_softmax(-1)
+            by_hand = steps[range(len(beam["ids"])), beam["ids"]].sum().item()
+            assert beam["total"] == pytest.approx(by_hand, abs=1e-5)
+
+
+def test_beams_without_an_end_are_refused():
+    with pytest.raises(ValueError, match="beams need an eos_id"):
+        Trace.record(decoder(), [1, 2], max_new_tokens=2, n_beams=2)
+
+
+def test_a_training_trace_names_its_targets():
+    trace = Trace.record(decoder(), [1, 2], targets=[2, -100], text="<{}>".format)
+    assert (trace.targets, trace.target_strings) == ([2, -100], ["<2>", ""])

@@ -1,0 +1,261 @@
+"""The explorer as a widget: Python keeps the numbers, the page draws them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import anywidget
+import torch
+import traitlets
+from torch import Tensor
+
+from course_lib.decoder import Decoder
+from course_lib.explorer.answers import answer, header
+from course_lib.explorer.still import Still, draw_still
+from course_lib.trace import Trace
+from course_lib.trace.buffer import packed
+
+PAGE = Path(__file__).parent / "page"
+# one ES module without imports, in this order
+PARTS = (
+    "elements",
+    "drawing",
+    "store",
+    "controls",
+    "whole",
+    "head",
+    "steps",
+    "explorer",
+)
+MODES = ("global", "local", "dynamic", "static")
+KINDS = ("self", "cross", "feed_forward")
+
+
+def page_source() -> str:
+    """Return the page's program: one ES module that imports nothing.
+
+    Lesson: notebooks/00_start.ipynb
+
+    >>> page_source().count("export default")
+    1
+    """
+    return "\n".join((PAGE / f"{part}.js").read_text("utf-8") for part in PARTS)
+
+
+class Explorer(anywidget.AnyWidget):
+    """Look at a run of a decoder in four ways: whole, one head, step by step, a still.
+
+    What is shown are traits, so a lecture can be scripted (`explorer.step = 3`) and a
+    click be read (`explorer.cell`). A number outside of the trace shows the nearest one
+    that is there.
+
+    Args:
+        trace: what is looked at.
+        unmasked: the same tokens through the same model without its causal mask.
+        training: the same model at a training pass.
+        **state: first values of the traits below.
+
+    Attributes:
+        mode: "global", "local", "dynamic" or "static".
+        step, layer, head: what is shown, from 0.
+        kind: the sublayer: "self", "cross" or "feed_forward".
+        cell: the position that reads, and the key that it reads.
+        masked: False shows `unmasked`.
+        training_shown: True shows `training`.
+        temperature, top_k, top_p, min_p: the sampler's; 0, 1 and 0 switch the last off.
+        predict: True asks before it shows.
+        font_scale: 1 to 3, for a projector.
+        description: what is shown, in words; the page writes it.
+
+    Raises:
+        ValueError: the trace has no step, the traces are not of one model, or the state
+            has an unknown name.
+
+    Lesson: notebooks/00_start.ipynb
+
+    >>> from course_lib.decoder import Decoder, DecoderConfig
+    >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+    >>> explorer = explore(decoder, [1, 2, 3], max_new_tokens=2, mode="local")
+    >>> explorer.step = 1
+    >>> sorted(explorer.traces)
+    ['main', 'training', 'unmasked']
+    """
+
+    _esm = page_source()
+    _css = PAGE / "explorer.css"
+    header = traitlets.Dict().tag(sync=True)
+    mode = traitlets.Enum(MODES, "global").tag(sync=True)
+    step = traitlets.Int(0, min=0).tag(sync=True)
+    layer = traitlets.Int(0, min=0).tag(sync=True)
+    head = traitlets.Int(0, min=0).tag(sync=True)
+    kind = traitlets.Enum(KINDS, "self").tag(sync=True)
+    cell = traitlets.Tuple(traitlets.Int(), traitlets.Int(), default_value=(0, 0)).tag(
+        sync=True
+    )
+    masked = traitlets.Bool(True).tag(sync=True)
+    training_shown = traitlets.Bool(False).tag(sync=True)
+    temperature = traitlets.Float(1.0, min=0, max=10).tag(sync=True)
+    top_k = traitlets.Int(0, min=0).tag(sync=True)
+    top_p = traitlets.Float(1.0, min=0.0001, max=1).tag(sync=True)
+    min_p = traitlets.Float(0.0, min=0, max=1).tag(sync=True)
+    predict = traitlets.Bool(False).tag(sync=True)
+    font_scale = traitlets.Float(1.0, min=0.5, max=3).tag(sync=True)
+    description = traitlets.Unicode().tag(sync=True)
+
+    def __init__(
+        self,
+        trace: Trace,
+        unmasked: Trace | None = None,
+        training: Trace | None = None,
+        **state,
+    ):
+        given = {"main": trace, "unmasked": unmasked, "training": training}
+        self.traces = {name: one for name, one in given.items() if one is not None}
+        for name, one in self.traces.items():
+            if not one.steps:
+                raise ValueError(
+                    f"the {name} trace is empty: record it with Trace.record(model, tokens)"
+                )
+            if one.config["n_layers"] != trace.config["n_layers"]:
+                raise ValueError(
+                    f"the {name} trace is of another model: record it anew"
+                )
+        if unknown := state.keys() - set(self.trait_names()):
+            raise ValueError(
+                f"unknown settings {', '.join(sorted(unknown))}; see Explorer and explore"
+            )
+        # the newest row of each step, where nobody says which
+        newest = {"cell": (len(trace.tokens) - 1, 0)}
+        super().__init__(header=header(self.traces), **(newest | state))
+        self.on_msg(self._on_question)
+
+    def figure(self, **state) -> Still:
+        """Return a still of what is shown, with alt text and caption.
+
+        Args:
+            **state: mode, step, layer, head, kind or query that differ from what is
+                shown.
+
+        Raises:
+            ValueError: they do not fit the trace.
+
+        Lesson: notebooks/00_start.ipynb
+        """
+        asked = self._shown() | state
+        if asked["mode"] == "static":
+            asked["mode"] = "local"
+        return draw_still(self.traces[self._view()], **asked)
+
+    def to_html(self, **choice) -> str:
+        """Return a page that works without a kernel; see snapshot.snapshot()."""
+        from course_lib.explorer.snapshot import snapshot  # which imports this module
+
+        return snapshot(self, **choice)
+
+    def _view(self) -> str:
+        """Name the trace that is looked at."""
+        if self.training_shown and "training" in self.traces:
+            return "training"
+        return "unmasked" if not self.masked and "unmasked" in self.traces else "main"
+
+    def _shown(self) -> dict:
+        """Give the state as draw_still takes it, moved into the trace where it is not."""
+        trace = self.traces[self._view()]
+        step = min(self.step, len(trace.steps) - 1)
+        entry = trace.steps[step]
+        start, end = entry["start"], entry["start"] + entry["n_positions"]
+        kind = self.kind if trace.n_memory or self.kind != "cross" else "self"
+        return {
+            "mode": "local" if self.mode == "static" else self.mode,
+            "step": step,
+            "layer": min(self.layer, trace.config["n_layers"] - 1),
+            "head": min(self.head, trace.config["n_heads"] - 1),
+            "kind": kind,
+            "query": min(max(self.cell[0], start), end - 1),
+        }
+
+    def _on_question(self, _widget, question: dict, _buffers) -> None:
+        """Answer a question of the page, or say in a sentence why not."""
+        asked = {key: value for key, value in question.items() if key != "id"}
+        try:
+            content, buffer = self.reply(asked)
+        except ValueError as error:
+            content, buffer = {"error": str(error)}, b""
+        self.send({"id": question.get("id"), **content}, [buffer])
+
+    def reply(self, question: dict) -> tuple[dict, bytes]:
+        """Answer a question as the page hears it: plain values with an index, a buffer.
+
+        Args:
+            question: as in answers.answer(), or about a "still" with its state.
+
+        Raises:
+            ValueError: the question does not fit.
+
+        Lesson: notebooks/00_start.ipynb
+        """
+        if question.get("about") == "still":
+            if question.get("trace") not in self.traces:
+                raise ValueError(f"there is no trace named {question.get('trace')!r}")
+            state = {k: v for k, v in question.items() if k not in ("about", "trace")}
+            still = draw_still(self.traces[question["trace"]], **state)
+            return {"html": still._repr_mimebundle_()["text/html"]}, b""
+        plain, arrays = answer(self.traces, question)
+        index, buffer = packed(arrays)
+        return {**plain, "index": index}, buffer
+
+    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
+        """Give the widget, and for pages without a kernel the still that it shows."""
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        try:
+            return data | self.figure()._repr_mimebundle_(), metadata
+        except ValueError as error:  # the page says it, too, and shows what is there
+            return data | {"text/plain": str(error)}, metadata
+
+
+def explore(
+    model: Decoder,
+    tokens: Sequence[int] | Tensor,
+    memory: Tensor | None = None,
+    max_new_tokens: int = 0,
+    text: Callable[[int], str] = str,
+    memory_strings: Sequence[str] = (),
+    **settings,
+) -> Explorer:
+    """Run a decoder in the three ways that the explorer compares, and look at it.
+
+    It writes with a cache; then everything written goes through the model once more
+    without its causal mask, and once as a training row: each token's target is the next.
+
+    Args:
+        model: a Decoder, or an EncoderDecoder whose decoder writes.
+        tokens: (position,) ids of the prompt.
+        memory: (1, key, d_model) for cross-attention.
+        max_new_tokens: tokens to write after the prompt.
+        text: turns an id into what is shown.
+        memory_strings: what stands at each place of the memory.
+        **settings: sampler, eos_id, use_cache, n_beams and length_penalty as in
+            Trace.record; all others as in Explorer.
+
+    Raises:
+        ValueError: as Trace.record.
+
+    Lesson: notebooks/00_start.ipynb
+
+    >>> from course_lib.decoder import Decoder, DecoderConfig
+    >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+    >>> explore(decoder, [1, 2, 3], max_new_tokens=4).header["traces"]["main"]["n_memory"]
+    0
+    """
+    of_record = ("sampler", "eos_id", "use_cache", "n_beams", "length_penalty")
+    recorded = {name: settings.pop(name) for name in of_record if name in settings}
+    shown = {"memory": memory, "text": text, "memory_strings": memory_strings}
+    trace = Trace.record(
+        model, tokens, max_new_tokens=max_new_tokens, **shown, **recorded
+    )
+    written = torch.tensor(trace.tokens)
+    unmasked = training = None
+    if trace.config["causal"]:
+        unmasked = Trace.record(model, written, masked=False, **shown)
+    if len(written) > 1:
+        training = Trace.record(model, written[:-1], targets=written[1:], **shown)
+    return Explorer(trace, unmasked, training, **settings)
