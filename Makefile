@@ -3,6 +3,12 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 WORKERS ?= 2
 LAB_FLAGS ?=
+FILE ?=
+CAPTIONS_FLAGS ?=
+
+# what the lessons need from the start, and what lesson 14 adds
+MODEL := smollm2
+MODELS := smollm2 whisper-tiny.en
 
 BIN := .venv/bin
 INSTALL = $(PYTHON) tools/install.py --torch-index "$(TORCH_INDEX)"
@@ -15,8 +21,8 @@ NBVAL := --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=180 \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab chat test test-gpu check lint build bench weights env clean \
-	python env-test fetch plan-lab plan-test
+.PHONY: help lab chat captions test test-gpu check lint build release bench long mutants \
+	weights env clean python env-test fetch fetch-all plan-lab plan-test
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -29,11 +35,16 @@ lab: plan-lab env fetch ## install what is missing, then open lesson 00 in Jupyt
 chat: env fetch ## speak with SmolLM2 in this terminal
 	@$(BIN)/python -m course_lib chat
 
-test: plan-test env-test lint fetch ## all that CI runs: lint, library, course, every notebook
-	$(PYTEST) --dist loadgroup course_lib tests
-	$(PYTEST) $(NBVAL) notebooks
+captions: env ## write down what a recording says: make captions FILE=talk.wav
+	@$(BIN)/python -m course_lib.pretrained fetch whisper-tiny.en
+	@$(BIN)/python -m course_lib captions "$(or $(FILE),example)" $(CAPTIONS_FLAGS)
 
-test-gpu: env-test fetch ## the notebooks on a CUDA device; fails where a gpu cell fell back
+test: plan-test env-test lint fetch-all ## all that CI runs: lint, library, course, every notebook
+	$(PYTEST) --dist loadgroup --durations=25 course_lib tests
+	$(PYTEST) $(NBVAL) notebooks
+	$(PYTEST) $(NBVAL:--nbval=--nbval-lax) exercises solutions
+
+test-gpu: env-test fetch-all ## the notebooks on a CUDA device; fails where a gpu cell fell back
 	@REQUIRE_CUDA=1 $(BIN)/python -c "from course_lib.hardware import device; device()" 2> /dev/null \
 	|| { echo "make test-gpu needs a CUDA device that torch sees." >&2; exit 1; }
 	REQUIRE_CUDA=1 CI=1 $(PYTEST) -n 1 $(NBVAL) notebooks
@@ -48,11 +59,20 @@ lint: env-test ## ruff alone: style and format
 build: env-test ## cut the notebooks from their text, run them, store them
 	$(BIN)/python tools/notebooks.py build
 
+release: env-test ## cut the exercises from the solutions
+	$(BIN)/python tools/exercises.py release
+
 bench: env-test fetch ## measure against peers, write benchmarks/RESULTS.md (4 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
-weights: env ## fetch the model's weights and verify them
-	@$(BIN)/python -m course_lib.pretrained fetch
+long: env-test ## what `make test` leaves out: every planted fault, three seeds (40 minutes)
+	COURSE_LONG=1 $(PYTEST) --dist loadgroup tests/course/test_lessons.py tests/feedback
+
+mutants: env-test ## do the checks notice small faults in right answers? (12 minutes)
+	OMP_NUM_THREADS=1 $(BIN)/python tools/mutants.py
+
+weights: env ## fetch the weights of both models and verify them
+	@$(BIN)/python -m course_lib.pretrained fetch $(MODELS)
 
 env: python ## prepare .venv, as far as it is not ready
 	@$(INSTALL)
@@ -64,8 +84,9 @@ clean: ## remove .venv and the caches in this folder (the weights stay)
 env-test: python
 	@$(INSTALL) --extra dev
 
-fetch:
-	@$(BIN)/python -m course_lib.pretrained fetch \
+fetch-all: MODEL = $(MODELS)
+fetch fetch-all:
+	@$(BIN)/python -m course_lib.pretrained fetch $(MODEL) \
 	|| echo "Going on without: what needs the weights will say so. 'make weights' tries again."
 
 python:
@@ -76,4 +97,4 @@ plan-lab:
 	@echo "make lab: .venv (once, 2 minutes, 1.4 GB), weights (once, 0.1 GB), JupyterLab."
 
 plan-test:
-	@echo "make test: .venv, lint, weights, tests, every notebook (about 20 minutes, first time 22)."
+	@echo "make test: .venv, lint, weights, tests, every notebook (about 40 minutes, first time 42)."

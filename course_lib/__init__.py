@@ -18,6 +18,7 @@ A module imports only from modules above it. Nothing is re-exported here: write
     config  what a decoder consists of, and the named configurations
     embedding  tokens become vectors
     initial  the numbers that a new model starts with
+    audio  sound becomes a spectrogram, and that a residual stream
     memory  what cross-attention reads, checked
     decoder  the whole model
     encoder  the source's side, and encoder with decoder
@@ -30,5 +31,8 @@ A module imports only from modules above it. Nothing is re-exported here: write
     apps  programs made of the pieces, each run by its name
     trace  everything a picture needs, from the real forward pass
     figures  pictures with alt text
+    explorer  one run of a decoder, looked at in four ways
+    feedback  which mistake an answer to an exercise makes
     quiz  questions as data, a widget that asks them, plain text without one
+    overview  how far a learner is, and what comes next
 """

@@ -1,10 +1,12 @@
 """The course's own commands.
 
-python -m course_lib progress                   which quiz questions you answered
+python -m course_lib progress                   how far you are, and what comes next
+python -m course_lib check FILE.ipynb           which of an exercise's checks pass
 python -m course_lib translate "twenty-one"     number names and dates into German
 python -m course_lib translate train FILE.tsv   a translator of your own pairs
 python -m course_lib pronounce jupyter          phonemes of an English word
 python -m course_lib chat                       speak with SmolLM2; --help lists options
+python -m course_lib captions talk.wav          what a recording says; --live, --srt, --vtt
 """
 
 import os
@@ -12,9 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from course_lib.pretrained import AssetError
-from course_lib.progress import ProgressError, progress_path, read_progress
-from course_lib.quiz import load_questions
-from course_lib.quiz.data import FOLDER
+from course_lib.progress import ProgressError, reset_progress
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(__doc__, file=sys.stdout if asked_for_help else sys.stderr)
         return 0 if asked_for_help else 2
     try:
-        COMMANDS[given[0]](given[1:])
+        return COMMANDS[given[0]](given[1:]) or 0
     except (AssetError, ProgressError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -38,22 +38,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
-    return 0
 
 
 def show_progress(arguments: Sequence[str]) -> None:
-    """Print how far each lesson's quiz is."""
-    if arguments:
-        raise ValueError(f"progress takes no arguments, got {' '.join(arguments)}")
-    answers = read_progress()["quiz"]
-    print(f"{'quiz':16} questions  right  at the first try")
-    for lesson in sorted(path.stem for path in FOLDER.glob("*.toml")):
-        questions = load_questions(lesson)
-        known = [answers.get(lesson, {}).get(question.id, {}) for question in questions]
-        right = sum(answer.get("right", False) for answer in known)
-        first = sum(answer.get("first_right", False) for answer in known)
-        print(f"{lesson:16} {len(questions):9}  {right:5}  {first:16}")
-    print(f"kept in {progress_path()}")
+    """Print how far each lesson is, or begin anew."""
+    if list(arguments) == ["--reset"]:
+        old = reset_progress()
+        print(f"begun anew; the old file is {old}" if old else "there was nothing yet")
+    elif arguments:
+        raise ValueError(
+            f"progress takes --reset or nothing, got {' '.join(arguments)}"
+        )
+    else:
+        from course_lib.overview import overview  # late: it needs torch
+
+        print(overview())
+
+
+def check(arguments: Sequence[str]) -> int:
+    """Run an exercise's notebook and say which of its checks pass."""
+    from course_lib.feedback import command  # late: it needs torch
+
+    return command.run(arguments)
 
 
 def translate(arguments: Sequence[str]) -> None:
@@ -77,11 +83,20 @@ def chat(arguments: Sequence[str]) -> None:
     command.chat(arguments)
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
+def captions(arguments: Sequence[str]) -> None:
+    """Write down what a recording says."""
+    from course_lib.apps.captions import command  # late: it needs torch
+
+    command.captions(arguments)
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int | None]] = {
     "progress": show_progress,
+    "check": check,
     "translate": translate,
     "pronounce": pronounce,
     "chat": chat,
+    "captions": captions,
 }
 
 

@@ -72,7 +72,7 @@ class Decoder(nn.Module):
         cache: KeyValueCache | None = None,
         side: str = "right",
         record: dict | None = None,
-        only_last: bool = False,
+        only_last: bool | int = False,
     ) -> Tensor:
         """Score every next token at every position.
 
@@ -86,11 +86,12 @@ class Decoder(nn.Module):
             cache: extended by this call; None computes everything anew.
             side: "right" or "left", where the padding of tokens stands.
             record: a dict that receives the attention weights (see Block.forward).
-            only_last: score only after the last real token of each row.
+            only_last: score only after the last real token of each row; a number n:
+                after the last n places, where lengths are None.
 
         Returns:
-            logits: (batch, position, vocab), or (batch, 1, vocab) if only_last; those
-            at padding mean nothing.
+            logits: (batch, position, vocab), or (batch, only_last, vocab); those at
+            padding mean nothing.
 
         Raises:
             ValueError: ids outside the vocabulary, a wrong shape or dtype, a row longer
@@ -118,7 +119,9 @@ class Decoder(nn.Module):
             record=record,
             **reading,
         )
-        if only_last:
+        if only_last > 1:
+            residual = residual[:, -only_last:]
+        elif only_last:
             residual = residual.gather(1, _last_places(tokens, lengths, side, residual))
         return self.head(residual)
 

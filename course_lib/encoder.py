@@ -1,4 +1,4 @@
-"""The encoder: the same stack without a causal mask; and both halves together."""
+"""Encoders of text and of sound: the stack without a causal mask; and both halves together."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,6 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from course_lib.audio import AudioStem
 from course_lib.block import Stack
 from course_lib.config import DecoderConfig
 from course_lib.decoder import Decoder
@@ -71,6 +72,69 @@ class Encoder(nn.Module):
         return self.stack(residual, positions, allowed=allowed, record=record)
 
 
+class AudioEncoder(nn.Module):
+    """Read sound at once: an audio stem in place of the embedding, then the same stack.
+
+    Args:
+        config: a DecoderConfig; its causal, cross_attention and window are switched off
+            here. max_length counts positions of 20 ms; of its position schemes only
+            those inside attention act, since the stem has its own.
+        n_mels: bands of the spectrogram.
+        generator: the source of the random initial weights; None: torch's own.
+        initialise: False leaves the weights as they come, for a caller who loads some.
+
+    Source: Radford et al. (2022), arXiv:2212.04356, section 2.2.
+    Lesson: notebooks/14_captions.ipynb
+
+    >>> encoder = AudioEncoder(DecoderConfig(11, d_model=6, n_layers=2, n_heads=3), n_mels=5)
+    >>> tuple(encoder(torch.zeros(2, 5, 14)).shape)
+    (2, 7, 6)
+    """
+
+    def __init__(
+        self,
+        config: DecoderConfig,
+        n_mels: int = 80,
+        generator: torch.Generator | None = None,
+        initialise: bool = True,
+    ):
+        super().__init__()
+        self.config = replace(config, causal=False, cross_attention=False, window=None)
+        self.stem = AudioStem(self.config, n_mels)
+        with torch.device("meta"):  # shapes only: weights are drawn, or loaded, once
+            self.stack = Stack(self.config)
+        self.stack.to_empty(device=torch.get_default_device())
+        if initialise:
+            initialise_weights(self, self.config, generator)
+
+    def forward(
+        self, spectrogram: Tensor, lengths: None = None, record: dict | None = None
+    ) -> Tensor:
+        """Turn a spectrogram into the memory that a decoder's cross-attention reads.
+
+        Fewer frames than the longest are read as they are: the positions are cut.
+
+        Args:
+            spectrogram: (batch, mel, frame) float, as log_mel makes it.
+            lengths: None; every row is heard whole, filled up with silence.
+            record: a dict that receives the attention weights (see Block.forward).
+
+        Returns:
+            memory: (batch, frame / 2, d_model).
+
+        Raises:
+            ValueError: lengths were given, or as AudioStem.forward.
+        """
+        if lengths is not None:
+            raise ValueError(
+                "lengths were given to an encoder of sound, which hears every row whole; "
+                "fill shorter ones with silence, as log_mel does"
+            )
+        residual = self.stem(spectrogram)
+        positions = torch.arange(residual.shape[1], device=residual.device)
+        return self.stack(residual, positions, record=record)
+
+
 class EncoderDecoder(nn.Module):
     """Read a source with one stack, write a target with another.
 
@@ -104,9 +168,11 @@ class EncoderDecoder(nn.Module):
         """Score every next target token: teacher forcing, all positions at once.
 
         Args:
-            source: (batch, key) int, ids that the encoder reads.
+            source: what the encoder reads: (batch, key) int, ids, or for an encoder of
+                sound (batch, mel, frame) float, a spectrogram.
             tokens: (batch, position) int, ids that the decoder is fed.
-            source_lengths: (batch,) int, real tokens of each source; None: all.
+            source_lengths: (batch,) int, real tokens of each source; None: all, and
+                always so for sound.
             lengths: (batch,) int, real tokens of each target; None: all.
 
         Returns:

@@ -19,7 +19,7 @@ def initialise_weights(
     are scaled. Biases 0, gains 1.
 
     Args:
-        module: a Decoder or Encoder.
+        module: a Decoder, Encoder or AudioEncoder.
         config: its config.
         generator: the source of randomness; None: torch's own.
 
@@ -33,13 +33,14 @@ def initialise_weights(
     >>> decoder.stack.final_norm.gain.sum().item()
     6.0
     """
+    embedding = getattr(module, "embedding", None)
     n_writers = config.n_layers * (3 if config.cross_attention else 2)
     for name, part in module.named_modules():
         if isinstance(part, nn.Embedding):
             std = config.d_model**-0.5 if config.embed_scale else 0.02
             nn.init.normal_(part.weight, std=std, generator=generator)
-        elif isinstance(part, nn.Linear):
-            if part.weight is module.embedding.weight:
+        elif isinstance(part, nn.Linear | nn.Conv1d):
+            if embedding is not None and part.weight is embedding.weight:
                 continue  # a tied head starts as the embedding
             writes = config.pre_norm and name.endswith("to_output")
             nn.init.xavier_normal_(

@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def progress_path(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def read_progress(path: Path | None = None) -> dict[str, Any]:
-    """Read what was done: {"quiz": {lesson: {question: answers}}}.
+    """Read what was done: {"quiz": {lesson: {question: answers}}, "checks": {name: tries}}.
 
     Args:
         path: the file; None takes progress_path().
@@ -60,7 +61,8 @@ def read_progress(path: Path | None = None) -> dict[str, Any]:
     Returns:
         For each question that was answered: "first" and "last" (the letters chosen),
         "first_right" and "right" (of the last answer), "tries" and "when" (ISO 8601,
-        UTC). Empty where there is no file.
+        UTC). For each exercise that was checked: "best" and "last" (scores, 0 to 1),
+        "tries" and "when". Empty where there is no file.
 
     Raises:
         ProgressError: the file is damaged or may not be read.
@@ -68,13 +70,13 @@ def read_progress(path: Path | None = None) -> dict[str, Any]:
     Lesson: notebooks/00_start.ipynb
 
     >>> read_progress(Path("no such file"))
-    {'quiz': {}}
+    {'quiz': {}, 'checks': {}}
     """
     path = path or progress_path()
     try:
         found = json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        return {"quiz": {}}
+        return {"quiz": {}, "checks": {}}
     except OSError as error:
         raise ProgressError(
             f"The progress file {path} cannot be read ({error.strerror}). Give yourself "
@@ -87,25 +89,29 @@ def read_progress(path: Path | None = None) -> dict[str, Any]:
             f"The progress file {path} is damaged. Nothing was changed: move it away, "
             "and a new one begins with your next answer."
         )
-    return {"quiz": {}} | found
+    return {"quiz": {}, "checks": {}} | found
 
 
 def _is_progress(found: object) -> bool:
     """Tell whether this has the form that read_progress promises."""
     if not isinstance(found, dict):
         return False
-    lessons = found.get("quiz", {})
-    if not isinstance(lessons, dict):
+    lessons, checks = found.get("quiz", {}), found.get("checks", {})
+    if not isinstance(lessons, dict) or not isinstance(checks, dict):
         return False
-    return all(
-        isinstance(questions, dict) and all(map(_is_answer, questions.values()))
+    return all(_has(check, CHECK) for check in checks.values()) and all(
+        isinstance(questions, dict)
+        and all(_has(answer, ANSWER) for answer in questions.values())
         for questions in lessons.values()
     )
 
 
-def _is_answer(found: object) -> bool:
-    kinds = {"first": list, "last": list, "first_right": bool, "right": bool}
-    kinds |= {"tries": int, "when": str}
+ANSWER = {"first": list, "last": list, "first_right": bool, "right": bool}
+ANSWER |= {"tries": int, "when": str}
+CHECK = {"best": int | float, "last": int | float, "tries": int, "when": str}
+
+
+def _has(found: object, kinds: dict) -> bool:
     return isinstance(found, dict) and all(
         isinstance(found.get(name), kind) for name, kind in kinds.items()
     )
@@ -142,6 +148,90 @@ def note_answer(
     >>> note_answer("masks", "purpose", ["b"], True, file)["tries"]
     2
     """
+    with _progress_to_change(path) as progress:
+        questions = progress["quiz"].setdefault(lesson, {})
+        former = questions.get(question, {})
+        questions[question] = former | {
+            "first": former.get("first", list(chosen)),
+            "first_right": former.get("first_right", right),
+            "last": list(chosen),
+            "right": right,
+            **_tried_again(former),
+        }
+    return questions[question]
+
+
+def note_check(name: str, score: float, path: Path | None = None) -> dict[str, Any]:
+    """Write down one check of an exercise; the best score stays.
+
+    Args:
+        name: what was asked for, as in "causal_mask".
+        score: from 0 to 1.
+        path: the file; None takes progress_path().
+
+    Returns:
+        The exercise's tries, as in read_progress.
+
+    Raises:
+        ProgressError: as note_answer.
+
+    Lesson: notebooks/00_start.ipynb
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "progress.json"
+    >>> _ = note_check("causal_mask", 1.0, file)
+    >>> note_check("causal_mask", 0.5, file)["best"]
+    1.0
+    """
+    with _progress_to_change(path) as progress:
+        former = progress["checks"].get(name, {})
+        progress["checks"][name] = {
+            "best": max(score, former.get("best", 0.0)),
+            "last": score,
+            **_tried_again(former),
+        }
+    return progress["checks"][name]
+
+
+def reset_progress(path: Path | None = None) -> Path | None:
+    """Begin anew: the file is kept beside its place, with ".old" added to its name.
+
+    Args:
+        path: the file; None takes progress_path().
+
+    Returns:
+        Where the old file is now; None where there was none.
+
+    Raises:
+        ProgressError: it may not be moved.
+
+    Lesson: notebooks/00_start.ipynb
+
+    >>> reset_progress(Path("no such folder") / "no such file") is None
+    True
+    """
+    path = (path or progress_path()).resolve()
+    old = path.with_name(path.name + ".old")
+    try:
+        os.replace(path, old)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ProgressError(
+            f"The progress file {path} cannot be moved ({error.strerror})."
+        ) from error
+    return old
+
+
+def _tried_again(former: dict[str, Any]) -> dict[str, Any]:
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"tries": former.get("tries", 0) + 1, "when": when}
+
+
+@contextmanager
+def _progress_to_change(path: Path | None) -> Iterator[dict[str, Any]]:
+    """Give the progress to one writer at a time, and write what became of it."""
     path = (path or progress_path()).resolve()  # a link stays one
     if path.is_dir():
         raise ProgressError(
@@ -151,23 +241,13 @@ def note_answer(
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_name(path.name + ".lock"), timeout=10):
             progress = read_progress(path)
-            questions = progress["quiz"].setdefault(lesson, {})
-            former = questions.get(question, {})
-            questions[question] = former | {
-                "first": former.get("first", list(chosen)),
-                "first_right": former.get("first_right", right),
-                "last": list(chosen),
-                "right": right,
-                "tries": former.get("tries", 0) + 1,
-                "when": datetime.now(UTC).isoformat(timespec="seconds"),
-            }
+            yield progress
             _replace(path, json.dumps(progress, indent=1, ensure_ascii=False) + "\n")
     except OSError as error:  # a lock that is not given in time is one too
         raise ProgressError(
             f"The progress file {path} cannot be written ({error.strerror or error}). "
             "Set COURSE_PROGRESS to a file of your own."
         ) from error
-    return questions[question]
 
 
 def _replace(path: Path, text: str) -> None:

@@ -63,11 +63,11 @@ def weights_are_missing():
     from course_lib.pretrained.assets import ASSETS, AssetError
     from course_lib.pretrained.storage import verified_files
 
-    asset = ASSETS["smollm2"]
-    try:
-        verified_files(asset)
-    except AssetError:
-        return f"needs fetched weights: {asset.command}"
+    for asset in ASSETS.values():
+        try:
+            verified_files(asset)
+        except AssetError:
+            return f"needs fetched weights: {asset.command}"
     return None
 
 

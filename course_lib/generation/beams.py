@@ -23,6 +23,7 @@ def beam_search(
     length_penalty: float = 1.0,
     memory: Tensor | None = None,
     memory_lengths: Tensor | Sequence[int] | None = None,
+    record: list | None = None,
 ) -> list[tuple[list[int], float]]:
     """Keep the n_beams best continuations at every step, finished ones among them.
 
@@ -41,6 +42,8 @@ def beam_search(
         length_penalty: 0 compares sums, 1 means; above 1 favours long ones.
         memory: (1, key, d_model) for cross-attention.
         memory_lengths: (1,) int, real places of the memory.
+        record: a list that receives what is kept after each step, best first:
+            [(new ids, sum of log-probabilities)].
 
     Returns:
         [(new ids, score)], at most n_beams, best first.
@@ -75,6 +78,8 @@ def beam_search(
         logits = last_logits(decoder, feed, None, cache, memory, memory_lengths)
         memory = memory_lengths = None
         beams, parents = _extend_beams(beams, logits, n_beams, eos_id, length_penalty)
+        if record is not None:
+            record.append(beams)
         if not parents:
             break
         cache.reorder(parents)

@@ -13,6 +13,7 @@ from course_lib.hardware.measuring import (
 )
 from course_lib.hardware.processes import (
     distributed,
+    may_fork,
     random_state,
     restore_random_state,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "distributed",
     "dtype",
     "fastest_seconds",
+    "may_fork",
     "peak_memory_bytes",
     "random_state",
     "read_bandwidth",

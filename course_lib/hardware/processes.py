@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 
 import torch
@@ -70,3 +71,19 @@ def restore_random_state(states: list[torch.Tensor]) -> None:
     n_devices = torch.cuda.device_count() if torch.cuda.is_available() else 0
     for index, state in enumerate(states[1 : n_devices + 1]):
         torch.cuda.set_rng_state(state, index)
+
+
+def may_fork() -> bool:
+    """Tell whether this process may be forked and the child may compute.
+
+    macOS's own libraries crash in a forked child, Windows has no fork, and CUDA, once
+    in use, cannot be used in one.
+
+    Source: Python's documentation of multiprocessing, "Contexts and start methods";
+        torch's, "CUDA in multiprocessing".
+    Lesson: notebooks/15_scale.ipynb
+
+    >>> may_fork() in (True, False)
+    True
+    """
+    return sys.platform == "linux" and not torch.cuda.is_initialized()

@@ -8,6 +8,7 @@ from course_lib.sampling.filters import (
     apply_temperature,
     min_p,
     repetition_penalty,
+    suppress,
     top_k,
     top_p,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "apply_temperature",
     "min_p",
     "repetition_penalty",
+    "suppress",
     "top_k",
     "top_p",
 ]

@@ -196,6 +196,42 @@ def repetition_penalty(
     return torch.where(seen, penalised, logits)
 
 
+def suppress(logits: Tensor, ids: Sequence[int]) -> Tensor:
+    """Hide some ids whatever their scores, such as tokens that are no text.
+
+    Args:
+        logits: (..., vocab) float.
+        ids: whole numbers; may be empty.
+
+    Returns:
+        logits: the same shape, -inf at the ids.
+
+    Raises:
+        ValueError: an id is not in the vocabulary, no id is left, or logits hold NaN.
+
+    Source: github.com/openai/whisper, whisper/decoding.py, SuppressTokens.
+    Lesson: notebooks/14_captions.ipynb
+
+    >>> suppress(torch.tensor([2.0, 5.0, 3.0]), [1])
+    tensor([2., -inf, 3.])
+    """
+    check_logits(logits)
+    vocab_size = logits.shape[-1]
+    for token_id in ids:
+        if type(token_id) is not int or not 0 <= token_id < vocab_size:
+            raise ValueError(
+                f"suppress was given the id {token_id!r}; this vocabulary has ids 0 to "
+                f"{vocab_size - 1}"
+            )
+    hidden = torch.tensor([*ids], dtype=torch.long, device=logits.device)
+    logits = logits.index_fill(-1, hidden, -torch.inf)
+    if bool((logits.amax(-1) == -torch.inf).any()):
+        raise ValueError(
+            f"suppress hid {len(hidden)} ids and no other can be drawn; leave at least one"
+        )
+    return logits
+
+
 def check_logits(logits: Tensor) -> None:
     """Raise a ValueError unless logits are floats without NaN."""
     if not logits.is_floating_point():

@@ -11,13 +11,16 @@ from course_lib.sampling.filters import (
     min_p,
     probabilities_of,
     repetition_penalty,
+    suppress,
     top_k,
     top_p,
 )
 
 
 class Sampler:
-    """Choose the next id of each row: penalty, temperature, top-k, top-p, min-p, draw.
+    """Choose the next id of each row: all filters in order, then a draw.
+
+    The order is suppress, penalty, temperature, top-k, top-p, min-p.
 
     Every row draws from its own generator, so a row in a batch gets the ids that it
     would get alone, from a sampler that has drawn as often. Rows with the same prompt
@@ -30,6 +33,7 @@ class Sampler:
         min_p: as in min_p(); None: off.
         repetition_penalty: as in repetition_penalty(); None: off.
         seed: starts every row's generator; a list gives one per row; None: by chance.
+        suppress: as in suppress(); None: off.
 
     Raises:
         ValueError: a setting is outside its range.
@@ -48,6 +52,7 @@ class Sampler:
         min_p: float | None = None,
         repetition_penalty: float | None = None,
         seed: int | Sequence[int] | None = None,
+        suppress: Sequence[int] | None = None,
     ):
         self.temperature, self.top_k, self.top_p, self.min_p = (
             temperature,
@@ -56,6 +61,7 @@ class Sampler:
             min_p,
         )
         self.repetition_penalty, self.seed = repetition_penalty, seed
+        self.suppress = None
         seeds = (
             seed if isinstance(seed, list | tuple) else [] if seed is None else [seed]
         )
@@ -67,6 +73,7 @@ class Sampler:
         self.filtered(
             torch.zeros(1, 2), [[]]
         )  # wrong settings are named here, not later
+        self.suppress = suppress  # but for ids, which only a vocabulary can judge
 
     def filtered(self, logits: Tensor, history=None) -> Tensor:
         """Apply the penalty and all filters, in order.
@@ -79,8 +86,11 @@ class Sampler:
             logits: (batch, vocab), -inf where an id cannot be drawn.
 
         Raises:
-            ValueError: a penalty is set and no history given, or logits hold NaN.
+            ValueError: a penalty is set and no history given, logits hold NaN, or
+                suppress does not fit them.
         """
+        if self.suppress is not None:
+            logits = suppress(logits, self.suppress)
         if self.repetition_penalty is not None:
             if history is None:
                 raise ValueError(

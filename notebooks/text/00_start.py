@@ -301,6 +301,29 @@ if load_model():
 # After station 4: the decoder gives scores. Turning them into a choice and feeding it back is the loop's part.
 
 # %% [markdown]
+# ### All four in your hands
+#
+# The *explorer* holds these views of one run: choose a view, a layer, a head; click a cell; step on; take the mask away, and the model runs anew without it. (Where no kernel runs, you see a still.) **Predict:** below, what each of the eight tokens holds likeliest next. What changes for those that may suddenly see what follows?
+
+# %% tags=["weights"]
+from IPython.display import display
+
+from course_lib.explorer import explore
+
+if load_model():
+    decoder, tokenizer = load_model()
+    seen = {"mode": "local", "layer": 13, "head": 8, "cell": (7, 3)}
+    ids = tokenizer.encode(sentence)
+    explorer = explore(decoder, ids, max_new_tokens=4, text=tokenizer.token, **seen)
+    display(explorer)
+    for name in ("main", "unmasked"):
+        rows = explorer.traces[name].steps[0]["predicted"]
+        print(f"{name:9}", *(row["string"] for row in rows[:8]))
+
+# %% [markdown]
+# Masked, *a* guesses *story*. Unmasked it says *letter*, and *letter* and *and* name what follows, too: they can see it. So a training without the mask would teach to copy (lesson 02).
+
+# %% [markdown]
 # ## Pictures to keep
 #
 # Two pictures will come back, because they help memory. A **letter writer** answers a letter; a **chef** stands at the pass, where dishes leave the kitchen.
@@ -485,7 +508,7 @@ if load_model():
 # | 11 | [training](11_training.ipynb) | What differs between learning and writing? | 110 |
 # | 12 | [translation](12_translation.ipynb) | Can it translate? | 90 |
 # | 13 | [chat](13_chat.ipynb) | Can it serve a conversation? | 90 |
-# | 14 | captions | Can it caption live speech? | 90 |
+# | 14 | [captions](14_captions.ipynb) | Can it caption live speech? | 90 |
 # | 15 | [scale](15_scale.ipynb) | What changes on a GPU, and on many? | 90 |
 
 # %% [markdown]

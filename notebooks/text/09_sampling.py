@@ -1004,7 +1004,7 @@ for kind in (torch.float32, torch.bfloat16):
 
 
 # %% [markdown]
-# Near 12, neighbouring bfloat16 numbers are 0.0625 apart. So equals are common, and every filter needs a rule for them; and greedy text may differ between precisions.
+# Near 12, neighbouring bfloat16 numbers are 0.0625 apart. So equals are common, and every filter needs a rule for them; and greedy text may differ between precisions, and between batch sizes, whose kernels may add in another order.
 
 # %% [markdown]
 # ## Exercise

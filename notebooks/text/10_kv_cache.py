@@ -888,6 +888,23 @@ print(f"standard deviation of the logits {model(tokens).std():.1f}")
 # %% [markdown]
 # Either may be a good bargain; measure what it does to the answers.
 #
+# The explorer shows each step of one run: the columns that the cache gains, the work with it and without. **Predict:** how do the two counts grow?
+
+# %% tags=["nbval-ignore-output"]
+from IPython.display import display
+
+from course_lib.explorer import explore
+
+explorer = explore(model, tokens[0, :4], max_new_tokens=5, mode="dynamic", step=3)
+display(explorer)
+steps = explorer.traces["main"].steps
+for how in ("cached", "uncached"):
+    print(f"{how:9}", [step["multiply_adds"][how] for step in steps])
+assert max(step["difference"] for step in steps) < 1e-12
+
+# %% [markdown]
+# With the cache each new token costs about the same; without it, each step costs one position more than the step before.
+#
 # ### “It runs, and the text is fluent.”
 #
 # Three faults of real programs: a mask anchored top left; a step that reads its whole room, empty slots too (they score 0, not $-\infty$); a cache left over from another prompt. **Predict** at which position each shows first.

@@ -638,6 +638,25 @@ show_figure(
 # %% [markdown]
 # Twice the updates help; the 4-gram, counted in seconds, still wins. The table stores every run of letters it met; the model has 86,000 numbers.
 #
+# One word through this model: in training all places at once, each with its loss; take away *Training pass*, and the same model writes, one letter a pass. **Predict:** which two letters of *question* surprise it least?
+
+# %% tags=["nbval-ignore-output"]
+from IPython.display import display
+
+from course_lib.explorer import Explorer
+from course_lib.trace import Trace
+
+inputs, targets = inputs_and_targets(*spelled(["question"]))
+seen = {"text": lambda i: {START: "start", END: "end"}.get(i) or tokenizer.decode([i])}
+written = Trace.record(long_model, inputs[0, :4], None, 9, eos_id=END, **seen)
+taught = Trace.record(long_model, inputs[0], targets=targets[0], **seen)
+display(Explorer(written, training=taught, mode="dynamic", training_shown=True))
+losses = taught.arrays["losses", 0]
+assert losses[[1, 7]].max() < 0.5 * losses.mean()  # u behind q, n behind io
+
+# %% [markdown]
+# *u* behind *q*, and *n* behind *io*: what the letters before leave no choice.
+#
 # What does it write, and how much of that is new? And last, once only: the test words.
 
 # %%

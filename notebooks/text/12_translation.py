@@ -371,9 +371,32 @@ show_figure(
 )
 assert weights.argmax(-1)[len(chinese) - 1] == 0
 
+# %% [markdown]
+# The explorer shows the same head by head, here head 0, last row. In *Step by step*, ribbons grow from each character to what it reads, and the beams stand below. **Predict:** does every head look where the mean looks?
+
+# %% tags=["nbval-ignore-output"]
+from IPython.display import display
+
+from course_lib.explorer import explore
+
+dater, characters = daters[0], daters[0].target
+pages, _ = dater.memory([dater.source.encode(english)])
+named = {characters.bos_id: "bos", characters.eos_id: "eos"}
+view = {"mode": "local", "kind": "cross", "memory_strings": english.split()}
+explorer = explore(
+    *(dater.model, [characters.bos_id], pages, 20),
+    lambda i: (
+        named.get(i) or PINYIN.get(characters.decode([i]), characters.decode([i]))
+    ),
+    **view | {"eos_id": characters.eos_id, "n_beams": 3, "training_shown": True},
+)
+display(explorer)
+by_head = explorer.traces["training"].arrays["cross_weights", 0][-1].argmax(-1)
+assert len(by_head.unique(dim=0)) > 1
+
 
 # %% [markdown]
-# The weekday's row looks at the first word. Behind a weekday, eos needs no word and spreads its weight. One picture proves little. Over 100 held-out dates, how much weight do the rows of each block put on their own source word? And the rows that write 年, 月, 日, 星 and 期, which no word of the source stands for?
+# No: heads differ. The weekday's row of the mean looks at the first word. Behind a weekday, eos needs no word and spreads its weight. One picture proves little. Over 100 held-out dates, how much weight do the rows of each block put on their own source word? And the rows that write 年, 月, 日, 星 and 期, which no word of the source stands for?
 
 # %%
 def spans(english, chinese):
