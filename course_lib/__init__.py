@@ -32,6 +32,7 @@ A module imports only from modules above it. Nothing is re-exported here: write
     trace  everything a picture needs, from the real forward pass
     figures  pictures with alt text
     explorer  one run of a decoder, looked at in four ways
+    demos  one idea each for a projector, taken through by questions
     feedback  which mistake an answer to an exercise makes
     quiz  questions as data, a widget that asks them, plain text without one
     overview  how far a learner is, and what comes next

@@ -9,7 +9,13 @@ from course_lib.figures.curves import draw_curves
 from course_lib.figures.plan import count
 from course_lib.figures.reading import draw_reading
 from course_lib.figures.reliability import draw_reliability
-from course_lib.figures.show import figure_html, new_figure, png_bytes, show_figure
+from course_lib.figures.show import (
+    Still,
+    figure_html,
+    new_figure,
+    png_bytes,
+    show_figure,
+)
 from course_lib.figures.stack import draw_stack
 from course_lib.figures.step import draw_step
 from course_lib.figures.tables import (
@@ -20,6 +26,7 @@ from course_lib.figures.tables import (
 )
 
 __all__ = [
+    "Still",
     "count",
     "draw_curves",
     "draw_mask",

@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+from dataclasses import dataclass
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -27,6 +28,29 @@ STYLE = {
 }
 
 
+@dataclass(frozen=True)
+class Still:
+    """A picture that shows itself with its words, as the last line of a cell.
+
+    Attributes:
+        figure: the picture.
+        alt: what it says, for someone who cannot see it.
+        caption: one sentence below it.
+
+    Lesson: notebooks/00_start.ipynb
+    """
+
+    figure: Figure
+    alt: str
+    caption: str
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        """Give the html figure, and the words alone."""
+        page = figure_html(self.figure, self.alt, self.caption)
+        words = f"Figure: {self.caption} [{self.alt}]"
+        return {"text/html": page, "text/plain": words}
+
+
 def show_figure(fig: Figure, alt: str, caption: str) -> None:
     """Show a picture with the words that replace it and a caption, then close it.
 
@@ -47,9 +71,9 @@ def show_figure(fig: Figure, alt: str, caption: str) -> None:
     from IPython.display import display
     from matplotlib import pyplot
 
-    page = figure_html(fig, alt, caption)
+    still = Still(fig, alt, caption)._repr_mimebundle_()
     pyplot.close(fig)
-    display({"text/html": page, "text/plain": f"Figure: {caption} [{alt}]"}, raw=True)
+    display(still, raw=True)
 
 
 def figure_html(fig: Figure, alt: str, caption: str) -> str:

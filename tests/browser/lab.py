@@ -109,6 +109,8 @@ class Lab:
 @contextlib.contextmanager
 def serve_lab(home):
     """Start JupyterLab in an empty home, with a progress file of its own."""
+    from course_lib.pretrained.storage import cache_folder
+
     folder, settings = home / "work", home / "config" / "labconfig"
     folder.mkdir(parents=True)
     settings.mkdir(parents=True)
@@ -126,6 +128,7 @@ def serve_lab(home):
         "IPYTHONDIR": home / "ipython",
         "MPLCONFIGDIR": home / "matplotlib",
         "COURSE_PROGRESS": home / "progress.json",
+        "COURSE_CACHE": cache_folder(os.environ),  # the home is empty, the weights stay
     }
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
@@ -181,3 +184,40 @@ def find(browser, selector):
     from selenium.webdriver.common.by import By
 
     return until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, selector))
+
+
+# Runs code in the kernel of the open notebook and gives what it printed.
+ASK = """
+const [code, done] = arguments;
+const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+const asked = kernel.requestExecute({ code });
+let said = "";
+asked.onIOPub = ({ content }) => (said += content.text ?? content.evalue ?? "");
+asked.done.then(() => done(said.trim()));
+"""
+
+
+def ask(browser, code):
+    """Run code in the open notebook's kernel, and give what it printed."""
+    return browser.execute_async_script(ASK, code)
+
+
+def severe(browser):
+    """Give the console's severe lines since the log was last read."""
+    return [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
+
+
+def outside(browser, *own):
+    """Give what was asked of other places than these since the log was last read."""
+    messages = [
+        json.loads(line["message"])["message"]
+        for line in browser.get_log("performance")
+    ]
+    urls = [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]
+    assert urls, "the log holds no request at all"
+    own = (*own, "data:", "blob:", "chrome")
+    return [url for url in urls if not url.startswith(own)]
