@@ -222,7 +222,8 @@ def main() -> None:
     if not asked.only_chunks:
         variants |= {
             "agreement 1: commit at once": {"agreement": 1},
-            "agreement 3": {"agreement": 3},
+            "agreement 2 of every word": {"settled_seconds": None},
+            "agreement 3 of every word": {"agreement": 3, "settled_seconds": None},
             "pause 0.3 s instead of 0.5 s": {"pause_seconds": 0.3},
             "no flush at a pause": {"pause_seconds": None},
         }

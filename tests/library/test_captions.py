@@ -102,10 +102,21 @@ def test_a_pause_shows_the_pending_words_at_once():
 
 def test_without_flush_or_agreement_nothing_is_shown_before_the_end():
     words, sound = talk("Ask not what you", pause=0)
-    captions = live(Script(words), agreement=99, pause_seconds=None)
+    captions = live(
+        Script(words), agreement=99, pause_seconds=None, settled_seconds=None
+    )
     assert captions.feed(sound) == []
     assert captions.pending.startswith("Ask not what")
     assert texts(captions.finish()) == "Ask not what you"
+
+
+def test_a_word_that_ended_a_while_ago_needs_no_second_opinion():
+    words, sound = talk("Ask not what you", pause=0)
+    captions = live(Script(words), agreement=99, pause_seconds=None)
+    shown = captions.feed(sound)
+    assert shown
+    for word in shown:  # at the first chunk that ends late enough
+        assert 0.4 <= word.committed_at - word.end < 0.4 + captions.chunk_seconds + 1e-9
 
 
 def test_silence_asks_no_model():
@@ -157,7 +168,7 @@ def test_a_window_that_nothing_agrees_on_ends_with_the_newest_words():
         calls.append(len(samples) / RATE)
         return Hypothesis((), (Word(f"w{len(calls)}", start, start + 20, (1,)),), -0.1)
 
-    captions = live(never_the_same, pause_seconds=None)
+    captions = live(never_the_same, pause_seconds=None, settled_seconds=None)
     _, sound = talk("one two three four five six seven " * 40, pause=0)
     captions.feed(sound)
     assert texts(captions.words).startswith("w59 ")  # of 29.5 s, half a second each

@@ -156,3 +156,12 @@ def test_ids_become_words(text, continued, words):
     assert [word for word, _, _ in made] == words
     for word, first, end in made:
         assert TOKENIZER.decode(ids[first:end]).strip() == word
+
+
+def test_a_word_that_ended_a_while_ago_needs_no_second_opinion():
+    words = [Word("Ask", 0, 1), Word("not.", 1, 2), Word("what", 2, 3), Word("x", 1, 2)]
+    policy = StablePrefix()
+    assert policy.hear(words, settled=2.0) == words[:2]
+    assert policy.pending == words[2:]
+    assert StablePrefix().hear(words, settled=0.9) == StablePrefix().hear(words) == []
+    assert policy.hear(words[2:]) == words[2:]  # the second opinion, as ever

@@ -18,6 +18,7 @@ from course_lib.audio import SAMPLE_RATE
 
 SOFT_SECONDS, HARD_SECONDS = 12.0, 20.0  # of a window, when it is cut
 LEAD_SECONDS = 0.5  # of silence that is kept before a word
+SETTLED_SECONDS = 0.4  # since a word's end, after which it is not half spoken
 REST_SECONDS = 1.5  # a pause after which a window begins anew
 DONE_SECONDS = 6.0  # of a window: in a shorter one a stop is often only a pause
 SHORTEST_PAUSE = 0.2  # seconds; less lies between two sounds of a word
@@ -44,6 +45,8 @@ class Captions:
         hard_seconds: of a window from which it is cut behind any word.
         clock: seconds that computing takes; time.process_time measures one thread on a
             busy machine.
+        settled_seconds: since a word's end, after which it needs no second hypothesis;
+            None: it always does.
         recogniser: what is called instead of a Recogniser of model and tokenizer.
 
     Attributes:
@@ -67,6 +70,7 @@ class Captions:
         soft_seconds: float = SOFT_SECONDS,
         hard_seconds: float = HARD_SECONDS,
         clock: Callable[[], float] = time.perf_counter,
+        settled_seconds: float | None = SETTLED_SECONDS,
         recogniser: Callable[..., Hypothesis] | None = None,
     ):
         check_chunk(chunk_seconds, hard_seconds)
@@ -77,6 +81,7 @@ class Captions:
         self.chunk_seconds = chunk_seconds
         self._recognise = recogniser or Recogniser(model, tokenizer)
         self.pause_seconds, self.clock = pause_seconds, clock
+        self.settled_seconds = settled_seconds
         self._soft, self._hard = soft_seconds, hard_seconds
         self.policy, self.endpoint = StablePrefix(agreement), Endpoint()
         self.window = Window(round(chunk_seconds * SAMPLE_RATE))
@@ -156,7 +161,9 @@ class Captions:
         pending, start, ends = self.policy.pending, self.window.start, last or paused
         missed = self._deafness.hear(said, heard, pending, self.seconds, ends)
         flush = ends or missed is not None or self.window.is_full
-        words = self.policy.hear(heard, flush)
+        waits = self.settled_seconds
+        settled = None if waits is None else self.seconds - waits
+        words = self.policy.hear(heard, flush, settled)
         if ends:
             self._heard_until = self.seconds
         if missed is not None:

@@ -1,6 +1,7 @@
 """Which words are final: what hypotheses in a row agree on. No model is needed here."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from course_lib.apps.captions.words import Word
 
@@ -11,7 +12,8 @@ class StablePrefix:
     A word at the end of a hypothesis may be half spoken and is often guessed wrong. The
     next hypothesis has heard more: what both say is committed. Case and punctuation may
     differ; the newest ones count. A last word with punctuation waits, since that is
-    often only the end of what was heard.
+    often only the end of what was heard. A word that ended well before the newest sound
+    is not half spoken: it may be committed without a second opinion.
 
     Args:
         agreement: hypotheses that must say the same; 1 commits whatever comes.
@@ -41,18 +43,21 @@ class StablePrefix:
         self.pending: list[Word] = []  # of the newest hypothesis
         self._earlier: list[list[Word]] = []
 
-    def hear(self, words: Sequence[Word], flush: bool = False) -> list[Word]:
+    def hear(
+        self, words: Sequence[Word], flush: bool = False, settled: float | None = None
+    ) -> list[Word]:
         """Take the next hypothesis and return what is final now.
 
         Args:
             words: what follows the committed words.
             flush: commit all of it, since nobody goes on speaking.
+            settled: seconds of the stream; words up to there need no second opinion.
 
         Returns:
             The newly committed words.
         """
         words = list(words)
-        n = len(words) if flush else self._n_agreed(words)
+        n = len(words) if flush else max(self._n_agreed(words), _n_until(words, settled))
         self.committed += words[:n]
         self.pending = words[n:]
         kept = [*self._earlier, words][1 - self.agreement or len(words) + 1 :]
@@ -78,6 +83,13 @@ class StablePrefix:
             n += 1
         at_end = self.agreement > 1 and 0 < n == len(words)
         return n - 1 if at_end and not words[-1].is_open else n
+
+
+def _n_until(words: list[Word], seconds: float | None) -> int:
+    """Count the first words that end before a time; None: no word does."""
+    if seconds is None:
+        return 0
+    return sum(1 for _ in takewhile(lambda word: word.end <= seconds, words))
 
 
 def cut_place(

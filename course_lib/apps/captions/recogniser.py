@@ -13,7 +13,7 @@ from course_lib.apps.captions.writing import Transcript, write
 from course_lib.audio import SAMPLE_RATE, log_mel
 from course_lib.modes import mode
 
-SHORTEST_WINDOW, SILENCE_BEHIND, LONGEST_WINDOW = 10.0, 1.5, 30.0  # seconds
+SHORTEST_WINDOW, SILENCE_BEHIND, LONGEST_WINDOW = 8.0, 1.5, 30.0  # seconds
 TOKENS_A_SECOND, TOKENS_BESIDES = 6, 8  # more than anybody speaks: it is a loop
 POSITION_SECONDS = 0.02
 LATE = 0.1  # seconds that attention comes behind the sound, measured
