@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # What will you build?
 #
 # **You need** Python and matrix multiplication. The torch code is there to be run; you need not read it yet.
@@ -9,7 +9,7 @@
 #
 # About 20 minutes. Where it says **Predict**, write your answer down before you run the next cell.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # You type a question, and an answer appears, piece by piece. Behind it runs one function. It is called once for every piece, and each time it sees all the text so far.
@@ -21,7 +21,7 @@
 # - (c) a score for every piece that it knows
 # - (d) a sentence from the texts it was trained on
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Chat
 #
 # The model is SmolLM2-135M-Instruct, a small chat model published by Hugging Face. `make lab` has fetched its weights (93 MB: each number was rounded to about 4 bits to make the file small); the first cell loads them. If they are missing, the cells that need them say how to fetch them, and everything else still runs.
@@ -72,12 +72,12 @@ if load_model():
 # %% [markdown]
 # Fluent, and *approximately* right. Now ask something of your own: change the text in the cell and run it again.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Inside
 #
 # That answer came from `Decoder`, one class of this course's library. You will write every part of it. What makes it *this* model is a handful of sizes and the learned numbers.
 
-# %%
+# %% tags=["slide"]
 from course_lib.decoder import Decoder, DecoderConfig
 
 config = DecoderConfig.smollm2_135m()
@@ -103,12 +103,12 @@ if load_model():
     decoder, _ = load_model()
     print(type(decoder) is Decoder, decoder.config == config)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Next token
 #
 # Text is cut into tokens, and each token has a number, its id. `␣` marks a space: it belongs to the word after it.
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 if load_model():
     decoder, tokenizer = load_model()
     ids = tokenizer.encode("Anna wrote a letter and she sent it")
@@ -142,7 +142,7 @@ def likeliest(ids, n_best=1):
 # %% [markdown]
 # **Predict:** *Anna wrote a letter and she sent it …* Which token comes next, and how sure is the model: 10, 50 or 90 percent?
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 if load_model():
     _, tokenizer = load_model()
     best = likeliest(tokenizer.encode(sentence), 5)
@@ -157,7 +157,7 @@ if load_model():
 # %% [markdown]
 # One favourite, and a long tail that shares the rest. *Choosing* from this distribution is a step of its own (lesson 09); the decoder does not choose.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Difficulties
 #
 # Why is this not easy? Four reasons; each has its lesson.
@@ -179,7 +179,7 @@ for n in (8, 80, 800):
 # %% [markdown]
 # Ten thousand times: 640,000 against 64.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Map
 #
 # The same decoder from four sides.
@@ -198,7 +198,7 @@ for n in (8, 80, 800):
 #
 # **Predict:** which part holds most of the parameters? (The small print in the figure belongs to lessons 04, 06 and 10.)
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_stack
 
 show_figure(
@@ -213,7 +213,7 @@ show_figure(
     caption="SmolLM2 is 30 blocks of one design, each with its own parameters.",
 )
 
-# %%
+# %% tags=["slide"]
 feed_forward = [block.feed_forward for block in blank.stack.blocks]
 share = sum(p.numel() for part in feed_forward for p in part.parameters()) / parameters
 print(f"feed-forward: {share:.0%} of all parameters")
@@ -221,14 +221,14 @@ print(f"feed-forward: {share:.0%} of all parameters")
 # %% [markdown]
 # The feed-forward parts: 30 times 2.65 million. The embedding is large, but there is only one. A translator has a third sublayer between these two, cross-attention, which reads the source sentence, prepared by a second network, the **encoder** (lesson 05).
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### One sublayer
 #
 # In attention, each token (a **query**) spreads one unit of weight over the tokens that it may read (the **keys**). We look at one of the 270 heads, head 8 of layer 13 (both counted from 0), chosen because its pattern is easy to read. The weights come out of an ordinary pass: `record` collects them.
 #
 # **Predict:** the row *it* will put most of its weight on which token?
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 from course_lib.figures import draw_weights
 from course_lib.masks import causal_mask
 
@@ -254,12 +254,12 @@ if load_model():
 #
 # Weights show *what* is read, not *why*; and one readable head is no explanation of a model.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### Step by step
 #
 # Writing is a loop: score, choose, append, again. Each line below is one call of the decoder: the text so far, then its three likeliest tokens. **Predict:** will the model be equally sure at every step?
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 if load_model():
     _, tokenizer = load_model()
     ids = tokenizer.encode("We count: one, two, three,")
@@ -272,12 +272,12 @@ if load_model():
 # %% [markdown]
 # No: it hesitated once, between *five* and *six*. Each choice becomes part of the input and cannot be taken back. Note what this loop wastes: every call computes the whole text so far anew. Lesson 10 ends that with a cache.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### One step, annotated
 #
 # The same step once more, as one picture from bottom to top. **Predict:** at which station does the model's work end and the loop's begin?
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 from course_lib.figures import draw_step
 
 if load_model():
@@ -300,12 +300,12 @@ if load_model():
 # %% [markdown]
 # After station 4: the decoder gives scores. Turning them into a choice and feeding it back is the loop's part.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### All four in your hands
 #
 # The *explorer* holds these views of one run: choose a view, a layer, a head; click a cell; step on; take the mask away, and the model runs anew without it. (Where no kernel runs, you see a still.) **Predict:** below, what each of the eight tokens holds likeliest next. What changes for those that may suddenly see what follows?
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 from IPython.display import display
 
 from course_lib.explorer import explore
@@ -323,7 +323,7 @@ if load_model():
 # %% [markdown]
 # Masked, *a* guesses *story*. Unmasked it says *letter*, and *letter* and *and* name what follows, too: they can see it. So a training without the mask would teach to copy (lesson 02).
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Pictures to keep
 #
 # Two pictures will come back, because they help memory. A **letter writer** answers a letter; a **chef** stands at the pass, where dishes leave the kitchen.
@@ -339,12 +339,12 @@ if load_model():
 #
 # They mislead at one point: a person plans the whole letter. This decoder only ever scores the next token.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Today
 #
 # Decoders run **chat** and **code completion** (lesson 13), **translation** (12) and **live captions** (14). One class covers them; only the config differs:
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import count
 
 for preset in ("original", "gpt2_small", "smollm2_135m", "whisper_tiny"):
@@ -398,14 +398,14 @@ assert all(checks.values()), "something is broken: run `make test`"
 # %% [markdown]
 # One position differs, the last: the others cannot see it.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “It hears a question and answers it.”
 #
 # It continues text. **Predict** the likeliest next token after the bare question, and after the same question in the chat format.
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 if load_model():
     _, tokenizer = load_model()
     question = "Hi! What is the capital of France?"
@@ -421,12 +421,12 @@ if load_model():
     _, tokenizer = load_model()
     print(tokenizer.decode(tokenizer.chat("Hi!")))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “A sure answer is a true answer.”
 #
 # **Predict:** of which of these four capitals is the model least sure? (The capital of Turkey is Ankara; Europe has none.)
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 if load_model():
     _, tokenizer = load_model()
     for place in ("France", "Egypt", "Turkey", "Europe"):
@@ -487,7 +487,7 @@ if load_model():
 # | layer normalization | 层归一化 | 07 | data parallelism | 数据并行 | 15 |
 # | pre-norm, post-norm | 前置归一化，后置归一化 | 07 | arithmetic intensity | 算术强度 | 06 |
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Course map
 #
 # Lessons without a link are in preparation. The full path takes about 21 hours of lessons, and exercises besides.

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # How do scores become a choice?
 #
 # **You need** lesson 00; vectors and tables of numbers; and that `backward` gives derivatives.
@@ -9,7 +9,7 @@
 #
 # About 60 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # Three judges stand at the pass and score the chef's dishes: soup, fish and cake. Ada gives 1, 2 and 3. Ben agrees, but adds 100 to everything. Cy agrees, on a scale ten times as wide.
@@ -21,7 +21,7 @@
 # - (c) Ada and Cy
 # - (d) no two of them
 
-# %%
+# %% tags=["slide"]
 import math
 
 import torch
@@ -37,12 +37,12 @@ print(exponentials / exponentials.sum(-1, keepdim=True))
 #
 # A decoder is such a judge of every token there is, and meets both troubles.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # Leave soup at 1 and fish at 2, as Ada has them, and let the score of the cake grow. **Predict:** where does the curve of the cake cross that of the fish, and how high?
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_curves, show_figure
 
 cake = torch.arange(-2.0, 7.0)
@@ -63,7 +63,7 @@ show_figure(
 # %% [markdown]
 # They cross where the scores are equal, at 0.42 each. A hard maximum would jump there from 0 to 1; this one moves smoothly, so a model can learn. Whatever the cake does, fish keeps $e$ = 2.72 times the share of soup.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # $$p_i = \text{softmax}(z)_i = \frac{e^{z_i}}{\sum_j e^{z_j}} \qquad\qquad \ln p_i = z_i - m - \ln \sum_j e^{z_j - m}$$
@@ -86,26 +86,26 @@ show_figure(
 #
 # Source: Goodfellow, Bengio, Courville (2016), sections 3.13 and 4.1.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. By hand
 #
 # The scores $0$, $\ln 3$, $\ln 6$ have the exponentials 1, 3 and 6, together 10.
 
-# %%
+# %% tags=["slide"]
 by_hand = torch.tensor([0.0, math.log(3), math.log(6)])
 print(by_hand.exp() / by_hand.exp().sum())
 
 # %% [markdown]
 # The shares are positive, sum to 1 and keep the order, since $e^z$ grows with $z$. And a *difference* of scores is a *ratio* of shares: the last two differ by $\ln 2$, so one share is twice the other.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. Shift
 #
 # Why did Ben fail? A float32 (32 bits) ends near 3.4 · 10³⁸, a float16 (16 bits) at 65,504. **Predict** which are finite: $e^{11}$ and $e^{12}$ in 16 bits, $e^{88}$ and $e^{89}$ in 32. (The logarithms of the two limits are 11.09 and 88.7.)
 
-# %%
+# %% tags=["slide"]
 for kind, pair in ((torch.float16, [11, 12]), (torch.float32, [88, 89])):
     print(kind, *[f"e^{z} = {torch.tensor(z, dtype=kind).exp():.3g}" for z in pair])
 print("inf / inf =", torch.tensor(math.inf) / math.inf)
@@ -129,14 +129,14 @@ print(softmax(torch.tensor([-1000.0, 0])))
 #
 # At the other end, $e^{-1000}$ is too small to write and becomes 0. For a share this *underflow* is harmless; no float32 is nearer.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. Temperature
 #
 # Ben's shift changed nothing. Cy's *scale* did: his differences are ten times Ada's, so his ratios are $e^{10}$ and not $e$. Divided by 10 they are Ada's. Such a divisor is called **temperature**.
 #
 # **Predict** Ada's shares when $T$ goes to 0, and when it grows without end.
 
-# %%
+# %% tags=["slide"]
 temperatures = [0.1, 0.3, 1, 3, 10, 30]
 shares = torch.stack([softmax(judges[0] / t) for t in temperatures])
 curves = dict(zip(["soup", "fish", "cake"], shares.T, strict=True))
@@ -163,12 +163,12 @@ print("index of best", judges[0].argmax().item())
 # %% [markdown]
 # All three scores become `inf`, and `inf - inf` is NaN. Programs that write text take $T = 0$ to mean the limit, and choose the largest score with `argmax`; in a tie, one of them (lesson 09: the lower id).
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. Logarithm
 #
 # A text's probability is a product of thousands of factors; its logarithm is a sum. So we mostly need $\ln p$. The logarithm of a quotient is a difference, and after the shift the logarithm of the numerator $e^{z_i - m}$ is $z_i - m$: the second formula above. By hand $\ln 0.1$, $\ln 0.3$ and $\ln 0.6$. **Predict** the last two lines, for the scores 0 and −1000.
 
-# %%
+# %% tags=["slide"]
 def log_softmax(scores, dim=-1):
     """Return the logarithm of softmax, without forming a probability of 0."""
     shifted = scores - scores.amax(dim, keepdim=True)
@@ -184,12 +184,12 @@ print("log_softmax      ", log_softmax(far))
 # %% [markdown]
 # The detour over probabilities forgets how unlikely the second was: $\ln 0 = -\infty$. `log_softmax` never forms the numerator, so −1000 survives.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. Loss
 #
 # When the right answer is known, the model pays its surprise. Three rows, each with the scores by hand. In the first, id 2 was right: $-\ln 0.6 = 0.51$. In the second, id 0: $-\ln 0.1 = 2.30$. The third has target −100, which means *does not count* (lesson 11). **Predict** the loss.
 
-# %%
+# %% tags=["slide"]
 def cross_entropy(logits, targets, ignore_index=-100):
     """Average the surprise, in nats, of the targets that count."""
     counts = targets != ignore_index
@@ -215,7 +215,7 @@ print(f"guessing among 49,152: {math.log(49_152):.1f} nats")
 # %% [markdown]
 # Since $-\ln p_y = \ln \sum_j e^{z_j} - z_y$, each logit $i$ has the slope $p_i$ from the first part, and the target −1 from the second: 0.3 − 1 = −0.7. Training goes against it: the right logit rises, the others fall, each in proportion to what it had claimed.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. Calibration
 #
 # Do these numbers *mean* anything? The largest is the model's **confidence** in its prediction. If of all predictions made with 0.95 a share of 0.95 is right, and so for every number, the model is **calibrated**.
@@ -249,7 +249,7 @@ targets = torch.tensor([0, 1, 0, 0, 1])  # id 0 is predicted each time
 for name, numbers in calibration(logits, targets, n_bins=5)._asdict().items():
     print(f"{name:11}", numbers)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. A model that is sure
 #
 # Real data: the source of Python's own library, which you have. From eight characters a small network predicts the ninth. It learns from *one* module, `argparse`, and is asked about others: six for validation, six for the test. Indentation is stripped: too easy.
@@ -351,7 +351,7 @@ print("as expected")
 # %% [markdown]
 # From 125 to 2,000 updates all three rise, for each seed. The network is right more often and yet pays more, because it makes its mistakes with more confidence.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. A temperature that mends it
 #
 # A network that is too sure has logits too far apart, like Cy. So divide all of them by one $T$: the one with the lowest loss *on the validation modules*. The test modules have no say in it.
@@ -390,7 +390,7 @@ for before, after, t, losses, right in mended.values():
     assert 1.5 < t < 3
 print("as expected")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 from course_lib.figures import draw_reliability
 
 before, after, t, _, _ = mended[0]
@@ -585,14 +585,14 @@ import inspect
 
 print(inspect.getsource(library.softmax).split('"""')[2])
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “Subtract the largest score of the table.”
 #
 # One number for all rows. We give it Ada, and a judge who adds 1,000. **Predict** Ada's shares.
 
-# %%
+# %% tags=["slide"]
 loud = torch.stack([judges[0], judges[0] + 1000])
 exponentials = (loud - loud.max()).exp()
 print(exponentials / exponentials.sum(-1, keepdim=True))

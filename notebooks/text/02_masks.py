@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Who may read whom?
 #
 # **You need** lesson 00; softmax and cross-entropy (lesson 01); and that `backward` gives gradients.
@@ -9,7 +9,7 @@
 #
 # About 60 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # A decoder learns to predict the next token from the ones before. To see whether it does so honestly, we give it something that cannot be predicted: random digits. The **loss** is −ln of the probability that it gives to the right digit, averaged. Whoever guesses among ten digits has −ln 0.1 = 2.303.
@@ -69,12 +69,12 @@ print("as expected")
 #
 # So a loss that is too good is bad news. When such a model writes, the token that it has learned to copy is not there yet.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # A mask is a table with a row for each **query**, the position that reads, and a column for each **key**, a position that may be read. **Predict:** four tokens are written. Which cells of the 4 × 4 table may be read?
 
-# %%
+# %% tags=["slide"]
 from course_lib import masks
 from course_lib.figures import draw_mask, show_figure
 
@@ -92,7 +92,7 @@ show_figure(
 # %% [markdown]
 # The letter writer of lesson 00: each word may re-read what is already on the paper. The diagonal is allowed. The word at position *t* reads itself, and is used to predict the word at *t* + 1.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # Every mask answers one question: **may the query at position $i$ read the key at position $j$?**
@@ -119,14 +119,14 @@ show_figure(
 #
 # Source: the causal mask is in Vaswani et al. (2017), section 3.2.3; the window in Beltagy et al. (2020), section 3.1, where half of it lies on each side. Ours only looks back.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. Hide one key, by hand
 #
 # Three scores, 0, 1 and 2; the third key is hidden. Over the first two: $e^0 = 1$ and $e^1 = 2.718$, so the weights are 1/3.718 = 0.27 and 2.718/3.718 = 0.73.
 
-# %%
+# %% tags=["slide"]
 scores = torch.tensor([0.0, 1.0, 2.0])
 allowed = torch.tensor([True, True, False])
 
@@ -146,12 +146,12 @@ print(softmax(hidden).round(decimals=2))
 # %% [markdown]
 # So *hiding* means: set the score to $-\infty$ **before** the softmax.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. The causal mask, cell by cell
 #
 # First as a loop that reads like the rule.
 
-# %%
+# %% tags=["slide"]
 n = 4
 table = torch.zeros(n, n, dtype=torch.bool)
 for i in range(n):
@@ -159,23 +159,23 @@ for i in range(n):
         table[i, j] = j <= i
 print(table.int())
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. The same without a loop
 #
 # Queries stand in a column, keys in a row; comparing them compares every pair.
 
-# %%
+# %% tags=["slide"]
 positions = torch.arange(4)
 queries, keys = positions[:, None], positions[None, :]
 print(torch.equal(keys <= queries, table))
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. The one question
 #
 # Now with all four conditions. This is the function that everything else calls. The example has padding in front and a window of 2, so that each condition acts.
 
-# %%
+# %% tags=["slide"]
 def may_read(query_positions, key_positions, causal=True, window=None):
     """Say which query may read which key: (query, key) bool."""
     queries, keys = query_positions[..., :, None], key_positions[..., None, :]
@@ -190,24 +190,24 @@ def may_read(query_positions, key_positions, causal=True, window=None):
 padded = torch.tensor([-1, 0, 1, 2])
 print(may_read(padded, padded, window=2).int())
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. New queries, old keys
 #
 # While a decoder writes, the keys of earlier tokens are kept in a cache (lesson 10), and only the newest tokens are queries. Say three keys are kept and two tokens arrive. **Predict** the 2 × 5 table.
 
-# %%
+# %% tags=["slide"]
 print(may_read(torch.tensor([3, 4]), torch.arange(5)).int())
 
 
 # %% [markdown]
 # Nothing new was needed. The positions say where a query stands, so the table need not be square. A mask that is made from row and column *numbers* instead would be wrong here.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. Padding
 #
 # The texts of a batch have different lengths, so short ones are filled up with padding tokens that mean nothing. Padding gets position −1: no query reads it, and it reads nothing.
 
-# %%
+# %% tags=["slide"]
 def token_positions(n_positions, lengths):
     """Number the real tokens of each text from 0; padding on the right gets -1."""
     place = torch.arange(n_positions)
@@ -217,7 +217,7 @@ def token_positions(n_positions, lengths):
 on_the_right = token_positions(4, [2, 4])
 print(on_the_right)
 
-# %%
+# %% tags=["slide"]
 allowed = may_read(on_the_right, on_the_right)
 print(tuple(allowed.shape))
 print(allowed[0].int())
@@ -234,20 +234,20 @@ print(may_read(on_the_left, on_the_left)[0].int())
 # %% [markdown]
 # Same rule, other places: positions count real tokens, not places.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. A window
 #
 # Long texts are cheaper when a query reads only the last $w$ keys. **Predict** the row of position 4 for $w = 2$.
 
-# %%
+# %% tags=["slide"]
 print(may_read(torch.arange(5), torch.arange(5), window=2).int())
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. Another text
 #
 # A translator's decoder also reads the *source* sentence (lesson 05). A source is finished before the first word is written, so nothing in it is in the future: the causal condition is left out, and only padding is hidden.
 
-# %%
+# %% tags=["slide"]
 source = token_positions(5, [3])[0]
 of_source = may_read(torch.arange(2), source, causal=False)
 print(of_source.int())
@@ -255,7 +255,7 @@ print(of_source.int())
 # %% [markdown]
 # Five masks, one question. The labels are positions. `causal_mask(2, 5)` puts its last query at the last key, so three keys came before.
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_masks
 
 four, padded = ["0", "1", "2", "3"], ["-1", "-1", "0", "1"]
@@ -435,14 +435,14 @@ import inspect
 
 print(inspect.getsource(masks.may_read))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### "Set hidden scores to 0."
 #
 # A score of 0 is a score like any other: $e^0 = 1$. **Predict** the weight of the hidden third key when the true scores are −5.
 
-# %%
+# %% tags=["slide"]
 low, may = torch.tensor([-5.0, -5.0, -5.0]), torch.tensor([True, True, False])
 print("times the mask", softmax(low * may).round(decimals=3))
 for fill in (0.0, -1.0, 1.0, -torch.inf):

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # How does a position read from the others?
 #
 # **You need** lesson 00; softmax (lesson 01); masks (lesson 02).
@@ -9,7 +9,7 @@
 #
 # About 90 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # Four cards lie in a row, each with a letter and a digit; all letters differ. The fifth place asks for two letters. Their digits are the answer. (Skim the cells that set this up.)
@@ -121,14 +121,14 @@ print("as expected")
 #
 # With one layer of attention: all digits, or nearly all. Two digits came to the fifth place, from other cards in each row. How?
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # A position that reads has a vector that says what it looks for, its **query**. A position that can be read has two: one says what is there, its **key**; one is handed over, its **value**. Reading is three steps: *compare* the query with each key, turn the scores into weights by *softmax*, *mix* the values by these weights.
 #
 # The letter writer of lesson 00 has just written *it* and asks the page: which *thing* was this about? The two numbers of a key mean (person, thing). **Predict:** whose value will the output resemble most?
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_reading, show_figure
 
 words = ["Anna", "letter", "it"]
@@ -184,14 +184,14 @@ show_figure(
 #
 # Source: Vaswani et al. (2017), equation 1 in section 3.2.1, and section 3.2.2.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. One query, by hand
 #
 # The numbers of the picture; the root waits until step 3. Scores: 0·1 + 2·0 = 0, then 0·0 + 2·1 = 2, then 0·0 + 2·0.5 = 1. Exponentials: 1, 7.389, 2.718, together 11.107. Weights: 0.09, 0.67, 0.24. Output: 0.090 · 10 = 0.90 and 0.665 · 10 = 6.65.
 
-# %%
+# %% tags=["slide"]
 from course_lib.softmax import softmax
 
 torch.set_printoptions(precision=2)
@@ -201,12 +201,12 @@ print("scores ", scores)
 print("weights", weights)
 print("output ", weights @ values)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. Every query at once
 #
 # The other words read as well. *Anna* looks for a person: (2, 0). *letter* looks for nothing: (0, 0). One matrix product compares every query with every key; row $i$ belongs to query $i$. **Predict** the weights of *letter*.
 
-# %%
+# %% tags=["slide"]
 queries = torch.tensor([[2.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
 scores = queries @ keys.T  # (query, key)
 weights = softmax(scores)
@@ -216,7 +216,7 @@ print(weights @ values)
 # %% [markdown]
 # Who asks for nothing gets the mean of everything. Reading cannot be declined: every row hands out a weight of 1.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. The root
 #
 # A score sums d_head products. If all entries are independent with mean 0 and variance 1, each product has variance 1 (its mean is 0, and the mean of $q^2 k^2$ is 1 · 1), and the sum has variance d_head. A typical score then has the size $\sqrt{d_\text{head}}$.
@@ -255,7 +255,7 @@ for name in ("without root", "with root"):
         std, largest, gradient = found[name].mean(0)[place].tolist()
         print(f"  d_head {width:3}  {std:5.2f}   {largest:7.2f}   {gradient:8.2f}")
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_curves
 
 show_figure(
@@ -274,16 +274,16 @@ show_figure(
     caption="Without the root, a wide head has made up its mind before it learned anything.",
 )
 
+
 # %% [markdown]
 # The standard deviations are near 2, 4, 8 and 16, the root of d_head. After the division they are 1.
 #
 # The gradient: at small widths sharper scores even help; the trouble comes with width. At 256 without the root it is near 0: softmax is *saturated*, and the head hardly learns to look elsewhere. (The paper's reason, section 3.2.1.) The root makes a fair start; training may then raise the scores.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. The function
 #
 # Everything so far, with the mask of lesson 02. Axes in front, such as batch and head, come along.
-
 
 # %%
 def attention(queries, keys, values, allowed=None):
@@ -307,7 +307,7 @@ print(weights)
 # %% [markdown]
 # *it*: 1, 4.113 and 2.028, each over 7.141, are 0.14, 0.58 and 0.28; without the root 0.09, 0.67 and 0.24. *Anna* may read only itself: 1. *letter* has two equal scores left: a half each.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. Cut into heads
 #
 # One query hands out one unit of weight, so one head gives one blend. Two heads give two blends, side by side, that need not be untangled. So the width is cut into slices, one a head, and each head reads for itself.
@@ -335,9 +335,9 @@ heads = split_heads(tens, 2)
 print("strides before", tens.stride(), "and after", heads.stride())
 print("same memory   ", heads.data_ptr() == tens.data_ptr())
 
+
 # %% [markdown]
 # No number moved. The next head lies 2 numbers on, the next position 4: the old memory, read in another order. The way back: swap first, then join.
-
 
 # %%
 def merge_heads(x):
@@ -347,12 +347,12 @@ def merge_heads(x):
 
 print(torch.equal(merge_heads(heads), tens))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. The module
 #
 # Why project? **Predict:** if queries and keys were both `x` itself, what would be special about the table of scores? (`Linear` is `nn.Linear` with the course's initial weights.)
 
-# %%
+# %% tags=["slide"]
 from course_lib.linear import Linear
 
 vectors = torch.randn(5, 8, generator=torch.Generator().manual_seed(1))
@@ -362,11 +362,11 @@ print("x with x:   symmetric", torch.allclose(scores, scores.T))
 scores = Linear(8, 8)(vectors) @ Linear(8, 8)(vectors).T
 print("projected:  symmetric", torch.allclose(scores, scores.T))
 
+
 # %% [markdown]
 # Without matrices, *it* would match *letter* exactly as well as *letter* matches *it*. A matrix for each role makes looking for a thing different from being one, and from what is handed over.
 #
 # The last projection, `to_output`, mixes the heads: before it, each feature comes from one head alone.
-
 
 # %%
 class MultiHeadAttention(nn.Module):
@@ -402,28 +402,28 @@ for n_heads in (1, 2, 8, 32):
 # %% [markdown]
 # The same, 4 · 32 · 32 weights and 4 · 32 biases: heads *share* the width. What grows is the number of tables, one a head.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. One head, or several?
 #
 # Back to the cards, with your module: the same width, parameters and training. **Predict** the share of right digits for 1, 2, 8 and 32 heads. (Twelve trainings: up to half a minute.)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 by_heads = {}
 for n_heads in (1, 2, 8, 32):
     reading = partial(MultiHeadAttention, 32, n_heads)
     by_heads[n_heads] = [fit(reading, seed) for seed in (0, 1, 2)]
     print(f"{n_heads:2} heads", [round(share, 2) for _, share in by_heads[n_heads]])
 
-# %%
+# %% tags=["slide"]
 shares = {n: [share for _, share in found] for n, found in by_heads.items()}
 assert all(0.45 < share < 0.75 for share in shares[1])
 assert all(share > 0.85 for share in shares[2] + shares[8])
 assert max(shares[32]) < min(shares[8])
 print("as expected")
 
+
 # %% [markdown]
 # One head gets about half. **Predict:** half of the first digits and half of the second, or most of one? `by_asked` counts the two apart, and says how much of the head's weight lies on the card that each letter asks for.
-
 
 # %%
 def by_asked(player):
@@ -461,7 +461,7 @@ for seed, (player, _) in enumerate(by_heads[1]):
 #
 # What do two heads read in row one, `C4 D3 E6 A9 EA?`
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_weights
 
 player, _ = fit(partial(MultiHeadAttention, 32, 2), seed=0)
@@ -478,7 +478,7 @@ show_figure(
     caption="The query is the fifth place, which asks for E and A: each head fetches one.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. The price
 #
 # Each query meets each key: $n^2$ scores a head for $n$ positions. **Predict:** twice the length takes how many times the memory? And the time?
@@ -517,7 +517,7 @@ for n in lengths:
     scores = 8 * n * n * 4 / 2**20
     print(f"{n:8} positions     {scores:7.1f}   {ours:10.1f}   {fused:5.1f}")
 
-# %%
+# %% tags=["slide"]
 show_figure(
     draw_curves(lengths, kept, "positions", "MiB kept", log="xy"),
     alt=(
@@ -542,7 +542,7 @@ def milliseconds(read, *inputs):
     return 1000 * fastest_seconds(partial(read, *inputs), 3, inputs[0].device)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 times = {
     name: [milliseconds(read, *torch.randn(3, 1, 8, n, 64)) for n in lengths]
     for name, read in kernels.items()
@@ -558,6 +558,7 @@ show_figure(
 assert times["fused"][-1] < times["ours"][-1]
 assert times["ours"][-1] > 4 * times["ours"][-3]
 
+
 # %% [markdown]
 # Expect roughly four times for each doubling at the long end (perhaps one larger step, where the tables stop fitting into the processor's cache), and the fused kernel below: it multiplies as much, but carries no tables to memory and back. Less memory, no fewer comparisons: the square of lesson 00 stays.
 
@@ -565,7 +566,6 @@ assert times["ours"][-1] > 4 * times["ours"][-3]
 # ## Check
 #
 # Ours against PyTorch and against the library, which runs the formula where weights are asked for, else the fused kernel. 5 queries, 11 keys, some hidden; `results` gives outputs and gradients. Since it wants a function of the inputs alone, a `lambda` fixes the mask and takes the outputs without the weights.
-
 
 # %%
 def results(read, *inputs):
@@ -668,14 +668,14 @@ from course_lib.attention import formula
 
 print(inspect.getsource(formula._explicit))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “Divide by the root of d_model.”
 #
 # A score sums d_head products, not d_model. With 8 heads of 64, d_model is 512. **Predict** the standard deviation.
 
-# %%
+# %% tags=["slide"]
 queries, keys = torch.randn(2, 8, 200, 64, generator=torch.Generator().manual_seed(0))
 products = queries @ keys.transpose(-2, -1)
 for name, width in (("d_head ", 64), ("d_model", 512)):
@@ -686,12 +686,12 @@ for name, width in (("d_head ", 64), ("d_model", 512)):
 # %% [markdown]
 # No error, only flatter weights. With one head the two roots are equal and a test sees nothing. Test with several; in a fresh module, with inputs of variance 1, the standard deviation of the scores should be near 1.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “`view` cuts the heads.”
 #
 # The shape (batch, head, position, d_head) is asked for directly. **Predict** which positions head 0 now holds.
 
-# %%
+# %% tags=["slide"]
 wrong = tens.view(1, 2, 3, 2)
 print(wrong[0])
 print("and back:", torch.equal(wrong.view(1, 3, 4), tens))
@@ -730,7 +730,7 @@ four = {
 }
 print(four["both right"].int())
 
-# %%
+# %% tags=["slide"]
 places = [str(i) for i in range(5)]
 show_figure(
     draw_masks(
@@ -747,16 +747,16 @@ show_figure(
     caption="A dot means depends on: one fault leaks the future, two lose the past.",
 )
 
+
 # %% [markdown]
 # One fault lets later positions into earlier outputs; the loss then looks too good (lesson 02). Both together pass the round trip *and* the test for leaks. Only the missing dots below the diagonal give them away.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “Softmax over either axis: the table is square.”
 #
 # We take it over the queries, and change the last position.
 
-
-# %%
+# %% tags=["slide"]
 def read_over_queries(x):
     scores = (x @ x.transpose(-2, -1)).masked_fill(~causal_mask(5), -torch.inf)
     weights = softmax(scores, dim=-2)
@@ -773,12 +773,12 @@ print("moved   ", ((after - before).abs() > 1e-6).any(-1))
 # %% [markdown]
 # Columns sum to 1, rows do not. Each denominator holds scores of later queries: the future leaks, in spite of the mask. Print the row sums.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “The weights explain the output.”
 #
 # Two readings, with weights (0.8, 0.1, 0.1) and (0.1, 0.8, 0.1), of the values (10, 10, 0) and of the values (10, 90, 0). **Predict** the four outputs.
 
-# %%
+# %% tags=["slide"]
 one, other = torch.tensor([0.8, 0.1, 0.1]), torch.tensor([0.1, 0.8, 0.1])
 alike = torch.tensor([10.0, 10.0, 0.0])
 unlike = torch.tensor([10.0, 90.0, 0.0])
@@ -834,6 +834,7 @@ print(f"{n} positions, {inputs.dtype}, {on.type}")
 print(f"the fused kernel is {took['ours'] / took['fused']:.1f} times as fast")
 assert took["fused"] < took["ours"]
 
+
 # %% [markdown]
 # Both lines count the same operations; the traffic differs. Expect the gap to be widest on a GPU with 16-bit numbers, where multiplying is cheapest (not measured for this page). Lesson 15 computes such speeds in advance.
 
@@ -841,7 +842,6 @@ assert took["fused"] < took["ours"]
 # ## Exercise
 #
 # **A. Compute** (20 minutes). Be the fused kernel. Write `read_in_blocks(query, keys, values, block)`: one query (d_head,), keys and values (key, d_head), output (d_head,). Look at `block` keys at a time (the last may be shorter), at each key once, and never hold all scores. The result is that of `attention`, also for scores in the thousands. No mask. (The check cannot see whether you held all scores.)
-
 
 # %%
 def read_in_blocks(query, keys, values, block):

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # How does order enter?
 #
 # **You need** lesson 00; softmax (lesson 01); masks (02); attention (03).
@@ -9,7 +9,7 @@
 #
 # About 75 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # *Anna thanked Ben* and *Ben thanked Anna* hold the same words. Attention reads a set (lesson 03), so who thanked whom?
@@ -77,7 +77,7 @@ print("as expected")
 # %% [markdown]
 # With positions: all, or nearly. Without positions and mask: a guess. But the last line found order *without any positions*, from the mask and a second layer. Step 7 says how.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # The letter writer can *number the lines*, or *count the steps* back from the pen. Numbers change when a page is put in front; steps do not.
@@ -113,7 +113,7 @@ def draw_hands(pairs):
     return fig
 
 
-# %%
+# %% tags=["slide"]
 show_figure(
     draw_hands([(5, 3), (9, 7)]),
     alt=(
@@ -159,14 +159,14 @@ show_figure(
 #
 # Sources: Vaswani et al. (2017), section 3.5; learned: Gehring et al. (2017), section 3.1; Shaw et al. (2018), section 3.2 and equation 4 (we leave out their vectors for values); Su et al. (2021), equation 34; Press et al. (2022), section 3.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. Shuffled in, shuffled out
 #
 # Five random vectors read each other, without a mask. Then the same five in another order. **Predict** the outputs.
 
-# %%
+# %% tags=["slide"]
 from course_lib.attention import attention
 
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -179,14 +179,14 @@ print("shuffled outputs:", torch.allclose(shuffled, outputs[order], atol=1e-6))
 # %% [markdown]
 # The same outputs, shuffled alike: unmasked attention is *permutation-equivariant*. Depth does not help: in the Question, the blind decoder's question mark had one vector for all 120 orders of its letters.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. Number the lines
 #
 # The number $i$ itself would grow past everything else. Waves stay between −1 and 1, and several frequencies tell positions apart, like the hands of a clock.
 #
 # For d_model 4 the frequencies are $10000^0 = 1$ and $10000^{-1/2} = 0.01$. Row 1 is sin 1 = 0.84, cos 1 = 0.54, sin 0.01 = 0.01, cos 0.01 = 1.00. **Predict** row 0.
 
-# %%
+# %% tags=["slide"]
 table = torch.empty(3, 4)
 for i in range(3):
     for t in range(2):
@@ -195,7 +195,7 @@ for i in range(3):
 print(table)
 
 
-# %%
+# %% tags=["slide"]
 def sinusoids(n_positions, d_model):
     """Tabulate the waves: (position, d_model)."""
     frequencies = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
@@ -206,12 +206,12 @@ def sinusoids(n_positions, d_model):
 print(torch.allclose(sinusoids(3, 4), table))
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. Count the steps
 #
 # A query at 5 reads keys at 2, 4, 5 and 6. With `max_distance` 1 the table has three rows: *one back or more*, *here*, *one on or more*. Offset −3 is cut off to −1. The query (1, 2) times the rows (1, 0), (0, 1) and (1, 1) gives 1, 2 and 3. **Predict** the four numbers. (`einsum` sums over the letter that is missing after the arrow.)
 
-# %%
+# %% tags=["slide"]
 def relative_scores(queries, table, query_positions, key_positions):
     """Score queries against the vector of each offset: (batch, head, query, key)."""
     reach = len(table) // 2
@@ -229,12 +229,12 @@ print(relative_scores(query, three_rows, torch.tensor([5]), at))
 # %% [markdown]
 # This is added to query times key before the division by $\sqrt{d_\text{head}}$. “The word just before me” is one row of the table, wherever I stand.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. Turn
 #
 # One pair, 1 radian a position: (1, 0) at position 1 becomes (cos 1, sin 1) = (0.54, 0.84). Then a score: query (1, 0) at 5, key (1, 0) at 3. **Predict** which angle decides it.
 
-# %%
+# %% tags=["slide"]
 def turned(pair, angle):
     """Turn one pair of numbers."""
     (u, v), cosine, sine = pair, math.cos(angle), math.sin(angle)
@@ -286,12 +286,12 @@ for base in (10_000, config.rotary_base):
 # %% [markdown]
 # A pair that turns more than once shows several distances as one angle; a slow pair tells near from far. A larger base slows all but the first pair: so models for longer texts often take larger bases.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. Charge for distance
 #
 # Eight ALiBi heads have the slopes 1/2, 1/4, … 1/256: head 1 takes 0.5 from a score for each step from query to key. **Predict** its row for a query at 3 and keys 0 to 3.
 
-# %%
+# %% tags=["slide"]
 def alibi_bias(n_heads, query_positions, key_positions):
     """Make far keys cost more: (head, query, key)."""
     slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
@@ -303,7 +303,7 @@ bias = alibi_bias(8, torch.tensor([3]), torch.arange(4))
 print("slopes 1 /", [round(-1 / slope) for slope in bias[:, 0, 2].tolist()])
 print("head 1 ", bias[0, 0])
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_weights
 from course_lib.softmax import softmax
 
@@ -320,7 +320,7 @@ show_figure(
 )
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. One interface
 #
 # Three places, three methods; `prepare` is for work done once for all layers (in the library, rotary's angles; ours passes positions on).
@@ -450,12 +450,12 @@ for name, scheme in schemes.items():
 waves = sinusoids(11, 24)
 print(f"sinusoids with themselves: {spread_at_distance(waves @ waves.T):.3f}")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. No positions, and yet order
 #
 # The riddle of the Question. Let all scores be equal: each query takes the mean of what it may read. The first token has the value 1, all others 0. **Predict** the outputs, causal and without a mask.
 
-# %%
+# %% tags=["slide"]
 nothing = torch.zeros(4, 1)  # queries and keys: all scores 0
 values = torch.tensor([[1.0], [0.0], [0.0], [0.0]])
 print("causal ", attention(nothing, nothing, values, causal=True)[0][:, 0])
@@ -464,7 +464,7 @@ print("no mask", attention(nothing, nothing, values)[0][:, 0])
 # %% [markdown]
 # 1, 1/2, 1/3, 1/4: the more there is to read, the thinner the first token's share. No mark is needed: each token's own share of its mean is 1, 1/2, 1/3, 1/4 as well. After this layer a position carries a hint of what lies before it; in the *next* the question mark can look for the letter with nothing before. In one layer it cannot: its keys come from bare letters.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. Longer than trained
 #
 # A model is trained on pieces of 32 characters. Does it work at 64, at 128?
@@ -568,7 +568,7 @@ assert at_32["rotary"] < at_32["alibi"]
 assert 0 < rise["none"].mean() < 0.2
 print("as expected")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 from course_lib.figures import draw_curves
 
 means = {name: table.mean(0).tolist() for name, table in found.items()}
@@ -802,7 +802,7 @@ turn_by_pairing = inspect.getsource(library.rotate).split("    if pairing")[-1]
 print("    if pairing" + turn_by_pairing)
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “Neighbours or halves: a detail of layout.”
@@ -851,12 +851,12 @@ else:
 # %% [markdown]
 # It counts on for a while, then derails. Such a fault passes for a weak model. When weights are converted, compare logits with the original's.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “The second-last axis holds the positions.”
 #
 # Not before `transpose`: there it is the head. Five positions hold the same vector:
 
-# %%
+# %% tags=["slide"]
 same = torch.ones(1, 5, 3, 8)  # (batch, position, head, d_head)
 wrong = rotate(same, torch.arange(same.shape[-2]))
 right = rotate(same.transpose(1, 2), torch.arange(5)).transpose(1, 2)
@@ -867,12 +867,12 @@ for name, x in (("wrong", wrong), ("right", right)):
 # %% [markdown]
 # The heads were numbered. Query and key of a head turn alike, so the turn cancels: scores know no order, as in step 1; only a causal mask still gives a hint (step 7). The loss still falls, since words alone predict a good deal. Test: equal vectors turn differently by position, alike in every head.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “One new token: its position is 0.”
 #
 # While writing, a cache keeps the turned keys, and one query comes at a time (lesson 10). Ten keys stand at 0 to 9; the query belongs at 10. All vectors are equal, so scores show distance alone. (The fastest pair is set to zero: its waves would hide the trend.) Printed: keys 0, 1, 8, 9. **Predict** which key the restarted query likes best.
 
-# %%
+# %% tags=["slide"]
 slow = torch.tensor([0.0, 0, 1, 1, 1, 1, 1, 1]).expand(1, 1, 1, 8)
 ten = rotate(slow.expand(1, 1, 10, 8), torch.arange(10))
 for name, place in (("right", 10), ("restarted", 0)):
@@ -883,12 +883,12 @@ for name, place in (("right", 10), ("restarted", 0)):
 # %% [markdown]
 # The oldest instead of the newest. The first token after the prompt is still right: the prompt was numbered in one piece. Compare three steps with a cache and without.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “A longer table is a longer model.”
 #
 # Our learned models have 128 rows. **Predict** the gradient of row 40 in training on 32 characters. Then we fill rows 32 to 127 with zeros, or with the first 32 again.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 model = models["learned"][0]
 table = model.embedding.positions.table
 model(test_pieces[:, :32]).square().mean().backward()

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # How does the decoder consult the source?
 #
 # **You need** lessons 01 to 04.
@@ -9,7 +9,7 @@
 #
 # About 60 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # English says *twenty-one*, German *ein-und-zwanzig*, one-and-twenty. To write the first piece, a translator needs the last word of the source.
@@ -217,7 +217,7 @@ assert min(exact) > 0.9
 #
 # The second gets nearly all unseen numbers right. So before it wrote *ein* it had read *one*. How?
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # The letter writer looks up at a card with the key points of the letter being answered. The card is finished before the first word of the answer is written, and every word may consult all of it. Here the card holds four English words, one vector each: the **memory**.
@@ -242,7 +242,7 @@ def draw_lines(words, pieces, weights):
     return fig
 
 
-# %%
+# %% tags=["slide"]
 words, pieces, origin = name_number(321)
 says = torch.tensor([[float(place == o) for place in range(4)] for o in origin])
 show_figure(
@@ -256,7 +256,7 @@ show_figure(
     caption="Each piece but one needs one word of the source, and two lines cross.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # $$\text{head}_h = \text{attention}(X W^Q_h,\; M W^K_h,\; M W^V_h), \qquad \text{outputs} = [\text{head}_1 \dots \text{head}_H]\, W^O$$
@@ -279,14 +279,14 @@ show_figure(
 #
 # Source: Vaswani et al. (2017), section 3.2.3, first point; its place in the block, after self-attention, in figure 1.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. One glance at the card, by hand
 #
 # The card says *Friday*, *dinner*, *salad*; their keys are (1, 0, 0, 0), (0, 1, 0, 0) and (0, 0, 1, 0). A day is needed next: the query is (6, 0, 0, 0). Scores, divided by the root of 4: 6/2 = 3, 0, 0. Exponentials: 20.09, 1, 1, together 22.09. Weights: 0.91, 0.05, 0.05.
 
-# %%
+# %% tags=["slide"]
 from course_lib.attention import attention, merge_heads, split_heads
 from course_lib.linear import Linear
 from course_lib.softmax import softmax
@@ -299,12 +299,12 @@ weights = softmax(keys @ query / math.sqrt(4))
 print("weights", weights)
 print("output ", weights @ values)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. A rectangle
 #
 # A second word of the answer, *Dear*, needs nothing from the card: its query is 0. **Predict** the shape of the weights, and the second row.
 
-# %%
+# %% tags=["slide"]
 queries = torch.stack([query, torch.zeros(4)])
 weights = softmax(queries @ keys.T / math.sqrt(4))
 print(tuple(weights.shape))
@@ -314,7 +314,7 @@ print(weights)
 # %% [markdown]
 # (query, key) = (2, 3). The writer looks up at *every* word, needed or not: *Dear* gets a third of each.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. The module
 #
 # Lesson 03's, with one cut: `keep` projects the memory, `forward` the decoder's vectors. Step 6 shows what the cut is good for.
@@ -357,12 +357,12 @@ print(tuple(outputs.shape), tuple(weights.shape))
 # %% [markdown]
 # As many outputs as queries: target and source need not agree on a length.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. Sources of different length
 #
 # Say the first source has 4 real words and 3 of padding. `padding_mask` (lesson 02) hides keys; its two 1s stand for heads and queries. **Predict** the columns of 0.
 
-# %%
+# %% tags=["slide"]
 from course_lib.masks import causal_mask, padding_mask
 
 allowed = padding_mask([4, 7], 7)  # (batch, 1, 1, key)
@@ -372,12 +372,12 @@ print(tuple(allowed.shape))
 print(weights[0, 0])  # (query, key): the short source, head 0
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. Nothing in the source is in the future
 #
 # Which output depends on which source place? We change one place at a time and see which outputs move. **Predict** the table of the short source: 5 queries, 7 keys.
 
-# %%
+# %% tags=["slide"]
 def moved_by(read, memory):
     """Which output moves when a place of the memory changes: (batch, query, key)."""
     columns = []
@@ -395,7 +395,7 @@ print(moved_by(lambda m: cross(x, cross.keep(m), allowed)[0], memory)[0].int())
 # %% [markdown]
 # No triangle. The first output depends on the last real word, as *ein* must depend on *one*; no output depends on padding.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. Project the source once
 #
 # An answer is written step by step, one new query each. The source does not change, so neither do its keys and values. **Predict:** for 5 words, how often does each projection run if we keep them, and if we do not?
@@ -446,7 +446,7 @@ print(f"{reading:,} and {projecting:,} more: {1 + projecting / reading:.0f} time
 # %% [markdown]
 # So the cache of an encoder-decoder holds two things: keys and values of what was written, which grow, and those of the source, which do not (lesson 10). The chef opens the flavour handbook once and leaves it open.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. Where a trained decoder looks
 #
 # First with a memory that is easy to read: no encoder, only a vector for each word plus one for its place.
@@ -485,7 +485,7 @@ def cross_weights(model, numbers):
     return record["cross", 0][:, 0]
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 by_layers = {0: [fit(words_alone(seed), seed) for seed in SEEDS]}
 unseen = next(int(n) for n in test if n > 200 and n % 100 > 20 and n % 10)
 words, pieces, origin = name_number(unseen)
@@ -510,7 +510,7 @@ assert weights.argmax(-1)[[0, 2, 4]].tolist() == [0, 3, 2]
 # %% [markdown]
 # Nobody told it which word belongs to which piece: such a table is an *alignment*. And *und* and END, which have no word, still put most of their weight on one: a row sums to 1, needed or not.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. Always?
 #
 # One picture proves little. In what share of all test pieces that say *which* number (all but *und*, *hundert* and END) does the largest weight stand on the right word, `origin`?
@@ -778,7 +778,7 @@ print("SmolLM2:", smollm2.stack.blocks[0].cross_attention)
 # %% [markdown]
 # Whisper's decoder consults 1,500 places of sound in every layer, for every token (lesson 14). The original translator and T5 are built the same way. GPT and SmolLM2 have no second text: what they answer stands in their own row, and self-attention reads it. In this course, cross-attention takes its place in the block in lesson 07, and translates in lesson 12.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “Keys and values come from the decoder's own stream.”
@@ -809,7 +809,7 @@ for seed in SEEDS:
 # %% [markdown]
 # The loss is *better* than an honest decoder without a source can have, and nothing is right. This sublayer has no causal mask: with the decoder's own stream as memory, every position sees the pieces still to be written (lesson 02). How to notice: change the memory, and nothing moves.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “A decoder is causal, so the mask belongs here too.”
 #
 # Query $i$ would read keys 0 to $i$ (`offset=0`); the first piece, the first word alone. We train with it, on the words alone and behind an encoder layer. **Predict** the share of right names, twice.
@@ -842,12 +842,12 @@ try:
 except ValueError as problem:
     print(problem)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “The padding mask was for training.”
 #
 # The sound translators, writing without `memory_lengths`. **Predict:** which sources suffer?
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 full = torch.tensor([len(name_number(int(n))[0]) == 4 for n in test])
 for seed, model in zip(SEEDS, models, strict=True):
     sound = translations(model, test)
@@ -862,7 +862,7 @@ for seed, model in zip(SEEDS, models, strict=True):
 # %% [markdown]
 # Only padded ones, few or many of them, depending on the seed. Full-length sources stay right, so one blames the model. How to notice: write a short source alone and beside a long one; the tokens must be equal.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “It is the same attention again, so it can share the matrices.”
 #
 # The formula is the same. We train a translator whose cross-attention owns no matrices, then load the sound model's weights into it. **Predict:** does it learn? Does torch complain?
@@ -908,7 +908,6 @@ sound = torch.randn(1, n_keys, 384, device=on, dtype=dtype(on))
 kept = large.keep(sound)
 torch.testing.assert_close(large(token, kept), large(token, large.keep(sound)))
 print("kept or projected again: the same")
-
 
 # %% tags=["gpu", "nbval-ignore-output"]
 fast = fastest_seconds(lambda: large(token, kept), 20, on)

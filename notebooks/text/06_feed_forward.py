@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # What happens between two readings?
 #
 # **You need** lessons 00 to 05; of these, most of all attention (lesson 03).
@@ -9,7 +9,7 @@
 #
 # About 50 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # The card game of lesson 03: four cards, each with a letter and a digit, then a question that asks for the digits of two letters. Two heads got nearly all digits right; one head got about half, since it hands over a single blend. Lesson 03 promised that a non-linear layer after it could untangle the blend. (Skim the cells that set this up.)
@@ -91,7 +91,7 @@ print("as expected")
 # %% [markdown]
 # The same 8,352 added parameters are worth nothing without the bend, and most of the missing digits with it. The bend itself has no parameters. Why does it matter so much?
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # Between two readings, the letter writer of lesson 00 reworks each word alone. In numbers: each position's vector is made wide, bent, and made narrow again. The figure has three positions, d_model 2 and d_ff 3; step 1 computes its numbers. **Predict:** which arrows will be missing?
@@ -120,7 +120,7 @@ def draw_columns(levels):
     return fig
 
 
-# %%
+# %% tags=["slide"]
 x = torch.tensor([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])  # (position, d_model)
 wide = torch.tensor([[-1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, -1.0, 0.0]])
 narrow = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
@@ -144,7 +144,7 @@ show_figure(
 # %% [markdown]
 # None leads from column to column. Attention carries things between positions; this layer works on what has arrived.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # $$\text{FeedForward}(x) = \varphi(x W_1 + b_1)\, W_2 + b_2$$
@@ -166,14 +166,14 @@ show_figure(
 #
 # Source: Vaswani et al. (2017), equation 2 in section 3.3, with ReLU, $\varphi(z) = \max(0, z)$, and widths 512 → 2048 → 512; four times as wide is still the custom. Gated: Shazeer (2020), equation 6, without biases.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. Add two bits, by hand
 #
 # In binary, 0 + 1 is 01 and 1 + 1 is 10. From two bits $a$, $b$ we want two: *sum* (1 if exactly one of them is 1) and *carry* (1 if both are). Three hidden units: $a - b$ is positive for “only $a$”, $b - a$ for “only $b$”, $a + b - 1$ for “both”; ReLU drops what is negative. Then sum = first plus second, carry = third ($b_2$ is 0). With a pencil: (1, 1) gives 0, 0, 1, so sum 0 and carry 1.
 
-# %%
+# %% tags=["slide"]
 bits = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 W1 = torch.tensor([[1.0, -1.0, 1.0], [-1.0, 1.0, 1.0]])  # (d_model, d_ff)
 b1 = torch.tensor([0.0, 0.0, -1.0])
@@ -184,12 +184,12 @@ for pair, result in zip(bits.int().tolist(), added.int().tolist(), strict=True):
     print(" ", *pair, "     ", *result)
 assert torch.equal((x @ W1 + b1).relu() @ W2, narrow)  # the figure's numbers
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. Take the bend away
 #
 # **Predict:** the same weights without ReLU. What becomes of the sum?
 
-# %%
+# %% tags=["slide"]
 print((bits @ W1 + b1) @ W2)
 print(W1 @ W2)
 
@@ -261,7 +261,7 @@ print("as expected")
 #
 # Back to the Question: after the reading came a linear layer, `answer`. Two more in front of it are still one, and so is their sum with what was read: $x + x W_1 W_2 = x\,(I + W_1 W_2)$, biases aside.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. Four bends
 #
 # ReLU has a corner at 0. GELU has none: it multiplies $z$ by the share of the standard normal distribution (mean 0, variance 1) that lies below $z$, which libraries compute by the error function, erf. SiLU (or *swish*) multiplies it by the sigmoid $1 / (1 + e^{-z})$.
@@ -298,7 +298,7 @@ BENDS = {"relu": relu, "gelu": gelu, "gelu_tanh": gelu_tanh, "silu": silu}
 # %% [markdown]
 # **Predict** the values at −1 and at 1. (Of the standard normal distribution 0.841 lies below 1; the sigmoid of 1 is 0.731.)
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_curves
 
 for name, bend in BENDS.items():
@@ -327,7 +327,7 @@ print(f"largest difference {gap.max():.1e}, at |z| = {grid[gap.argmax()].abs():.
 # %% [markdown]
 # Half a thousandth. Does it matter? See Misconceptions.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. The module
 #
 # Widen, bend, narrow. (`Linear` is `nn.Linear` with the course's initial weights.) **Predict** its parameters for d_model 5, d_ff 11.
@@ -361,12 +361,12 @@ print("shape", tuple(small(torch.zeros(2, 3, 5)).shape))
 # %% [markdown]
 # 5 · 11 + 11 and 11 · 5 + 5: 126. Roughly $2 \cdot d_\text{model} \cdot d_\text{ff}$.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. The gate
 #
 # A second projection decides how much of each hidden unit passes. So a unit *multiplies* two readings of $x$: with $\varphi$ = ReLU, unit 0 below is $\max(0, a) \cdot b$, for bits the carry, without a bias. The others are $\max(0, a - b) \cdot (a - b)$ and its mirror. **Predict** the row (0, 1).
 
-# %%
+# %% tags=["slide"]
 Wg = torch.tensor([[1.0, 1.0, -1.0], [0.0, -1.0, 1.0]])
 W1 = torch.tensor([[0.0, 1.0, -1.0], [1.0, -1.0, 1.0]])
 hidden = (bits @ Wg).relu() * (bits @ W1)
@@ -404,7 +404,7 @@ print(f"{n_parameters(plain):,} and {n_parameters(gated):,}")
 # %% [markdown]
 # 1536: the width of SmolLM2.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. Which bend?
 #
 # An experiment: small language models that predict the next character of the source of your own Python. Equal parameters, five seeds, for each seed the same windows in the same order; “no bend”, ReLU and GELU even start from the same weights. 150 updates of 16 windows of 16 characters, one learning rate for all. Six files are kept apart for validation. (`train` is lesson 11, `Decoder` lesson 08.)
@@ -500,7 +500,7 @@ print("as expected")
 #
 # Shazeer (2020, table 1) had a model of T5's base size and 524,288 steps: ReLU 1.677 nats a token, GELU 1.679, SwiGLU 1.636, and ReGLU, a gate with ReLU, 1.645. There the gate made most of the difference (one run each).
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. Where the parameters sit
 #
 # Each attention has two matrices of (d_model, d_model), for queries and output, and two of (d_model, `n_kv_heads` · d_head), for keys and values. (In SmolLM2 nine query heads share three key heads: lesson 10.)
@@ -538,7 +538,7 @@ for preset in ("gpt2_small", "smollm2_135m", "original"):
 # %% [markdown]
 # GPT-2: $8d^2$ against $4d^2$, two thirds. SmolLM2: three quarters, since its keys and values are narrow. The original: as good as equal, since it has two attentions. Where there is one attention, most of a block is feed-forward.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. One unit of a real model
 #
 # What do so many units do? Each has a row in $W_2$ (a column of `to_output.weight`): what it adds to the stream when active. Compare that row with every token's embedding, and you see what it *writes*. Of all 30 · 1536 units we took the one that adds most to the score of *to* after *Anna wrote a letter and she sent it*. **Predict:** with this unit silenced, how far does the probability of *to* fall? And with its neighbour silenced?
@@ -693,14 +693,14 @@ print(reach(gated, vectors).int())
 # %%
 print(inspect.getsource(library.GatedFeedForward.forward))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “More layers make it stronger, bend or not.”
 #
 # Eight linear layers, 64 wide, on the two bits. **Predict** the error.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 between = [nn.Linear(64, 64) for _ in range(6)]
 deep = nn.Sequential(nn.Linear(2, 64), *between, nn.Linear(64, 2))
 error = trained_error(deep, seed=0)
@@ -710,7 +710,7 @@ assert 0.15 < error < 0.17
 # %% [markdown]
 # The floor of step 2: the product of eight matrices is a matrix. How one notices: without a bend, $f(x) + f(-x) = 2 f(0)$ for every $x$ (though some bends, without biases, pass this too).
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “It sees the neighbours.”
 #
 # Two real faults: positions and features flattened into one vector; the wrong axis, which nothing refuses with as many positions as features. **Predict** the tables of dependence.
@@ -727,7 +727,7 @@ tables = {
 }
 places = [str(i) for i in range(5)]
 
-# %%
+# %% tags=["slide"]
 show_figure(
     draw_masks(
         {name: (table, places, places) for name, table in tables.items()},
@@ -747,7 +747,7 @@ assert tables["wrong axis"].all()
 # %% [markdown]
 # Later positions leak into earlier ones, past every causal mask, and the layer fits one length only. How one notices: run a longer text. (What a position knows of its neighbours, attention put there before.)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “GELU is GELU: either form will do for GPT-2's weights.”
 #
 # Twelve layers of GPT-2's design at a quarter of its width, fresh weights. We exchange the form and watch the stream; then the loss of step 6's GELU model, and last rounding alone. **Predict:** does the difference grow from layer to layer, or fade?
@@ -801,12 +801,12 @@ print("rounding moves these logits by less than a fiftieth of the gap")
 # %% [markdown]
 # It grows as the stream itself does, since each layer adds its share to both, and stays small. (Trained weights may show another size.) So the loss does not give the mistake away. A comparison of logits with the reference does, since rounding is far smaller. Do not widen the tolerance; find the cause.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “SwiGLU is better: we swapped it in at 4 · d_model.”
 #
 # **Predict** how many more parameters the new layer has.
 
-# %%
+# %% tags=["slide"]
 relu_size = n_parameters(library.FeedForward(576, 2304, bias=False))
 for d_ff in (2304, 1536):
     size = n_parameters(library.GatedFeedForward(576, d_ff))

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # What keeps a deep stack trainable?
 #
 # **You need** lessons 01 to 06.
@@ -9,7 +9,7 @@
 #
 # About 75 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # A network reads Python code and predicts each next character. It consists of *blocks*: self-attention, then feed-forward, each handing its output to the next. It learns from ten modules of your Python's standard library; three others are for the test. (Skim the set-up.)
@@ -141,7 +141,7 @@ print("as expected")
 # %% [markdown]
 # Four times the blocks, and worse: each seed ends where the guesser stands, near 3.05. The deep reader behaves as if it did not know what it has just read. Where did the input go?
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # The letter writer of lesson 00 has a *safety rope*: what was there is never lost (**residual**). And a *ruler*: every line is brought to the same size (**norm**). They go together in two ways. Follow the thick line. **Predict:** in which does the input reach the top unchanged, with something added?
@@ -166,7 +166,7 @@ def draw_block(axes, x, title, norm_first):
     axes.text(x + 1, 9.4, title, ha="center", weight="bold")
 
 
-# %%
+# %% tags=["slide"]
 fig, axes = new_figure(7, 4.6)
 draw_block(axes, 0, "post-norm", norm_first=False)
 draw_block(axes, 5.5, "pre-norm", norm_first=True)
@@ -188,7 +188,7 @@ show_figure(
 # %% [markdown]
 # In pre-norm. There the thick line, the **residual stream**, is only ever added to.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # A norm works on each position's vector $x$ alone:
@@ -214,14 +214,14 @@ show_figure(
 #
 # Sources: Ba et al. (2016), eq. 4; Zhang, Sennrich (2019), eq. 4; both without $\varepsilon$. Post-norm: Vaswani et al. (2017), section 3.1. Pre-norm with a final norm: Radford et al. (2019, GPT-2), section 2.3.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. The ruler, by hand
 #
 # (1, 3): mean 2, deviations −1 and 1, variance (1 + 1)/2 = 1; so (−1, 1). **Predict** (1, 1, 1, 5): mean 2, deviations −1, −1, −1 and 3, variance 12/4 = 3, root 1.732.
 
-# %%
+# %% tags=["slide"]
 def layer_norm(x, gain, bias, eps=1e-5):
     """Centre each position's vector, scale it to variance 1, apply gain and bias."""
     centred = x - x.mean(-1, keepdim=True)
@@ -402,7 +402,7 @@ print("feed-forward", moved(block.feed_forward, x))
 print("block       ", moved(partial(block, causal=True), x))
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. Five stacks before the first step
 #
 # Does it take the rope, the ruler or both, and does the order matter? We look at fresh readers, without training, up to 48 blocks. **Predict:** what goes wrong with the rope only, and with the ruler only?
@@ -478,7 +478,7 @@ def by_depth(kind, measure):
     return torch.stack([found[kind, n][:, column] for n in depths], 1)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 compared = ["bare", "ruler only", "post-norm", "pre-norm"]
 show_figure(
     draw_curves(
@@ -504,7 +504,7 @@ assert found["pre-norm", 48][:, 1].min() > 0.02
 #
 # Now the gradients of the two, at the lowest and the topmost block:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 curves = {
     f"{kind}, {end}": by_depth(kind, f"{end} gradient")
     for kind in ("post-norm", "pre-norm")
@@ -524,7 +524,7 @@ assert post[:, -1].min() > 2.5 * pre[:, -1].max()
 assert (pre[:, 0] > 1.5 * pre[:, -1]).all()
 assert post.min() > 0.5
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 places = [0, 8, 16, 24, 32, 40, 47]
 columns = [2 + place for place in places]
 by_place = {kind: found[kind, 48][:, columns] for kind in compared}
@@ -855,14 +855,14 @@ import inspect
 print(inspect.getsource(library.Block._add))
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “The standard deviation is `x.std()`.”
 #
 # Torch's `std` divides by $n - 1$, and `eps` is often added outside the root. The vector is (100, 0, …, 0). At width 4, mean 25: right is 75 over the root of 1,875, which is 1.732. **Predict** the other.
 
-# %%
+# %% tags=["slide"]
 def with_std(x, eps=1e-5):
     return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps)
 

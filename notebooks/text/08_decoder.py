@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # What is the whole model?
 #
 # **You need** lessons 01 to 07.
@@ -9,7 +9,7 @@
 #
 # About 90 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # Before the stack of lesson 07 stands an *embedding*, a table with one row per token: ids become vectors. After it stands a *head*: vectors become scores. Let us put them together in a hurry.
@@ -112,7 +112,7 @@ print("as expected")
 # %% [markdown]
 # About three times the guesser's loss. It knows nothing and is quite sure: mostly of the piece that it has just read. Why?
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # The letter writer has one dictionary: at the start an entry is looked up by its number, at the end the entry is sought that fits best what is in mind. Follow the dotted line. **Predict**, before you look closely: which sublayer would have nothing to read without a source?
@@ -142,7 +142,7 @@ WORDS = {
     "(batch,\nposition,\nvocab)": (8.9, -0.9),
 }
 
-# %%
+# %% tags=["slide"]
 fig, axes = new_figure(9, 3.6)
 for name, place in BOXES.items():
     line = "--" if name.startswith("cross") else "-"
@@ -194,14 +194,14 @@ show_figure(
 #
 # Sources: Vaswani et al. (2017), section 3.1 (stack) and 3.4 (tying, and the factor $\sqrt{d_\text{model}}$); final norm: Radford et al. (2019, GPT-2), section 2.3.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. Both ends, by hand
 #
 # Three ids with the rows (2, 0), (0, 1) and (−1, 1); ids 0 and 2 are read, and there are no blocks. Scores of id 0: 2·2 = 4, 2·0 = 0, 2·(−1) = −2. **Predict** those of id 2.
 
-# %%
+# %% tags=["slide"]
 torch.set_printoptions(precision=3, sci_mode=False)
 table = torch.tensor([[2.0, 0.0], [0.0, 1.0], [-1.0, 1.0]])
 ids = torch.tensor([0, 2])
@@ -268,7 +268,7 @@ class TokenEmbedding(nn.Embedding):
         return F.dropout(residual, self.config.dropout, self.training)
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. The decoder
 #
 # `Stack` holds blocks and final norm; `initialise_weights` draws the starting weights from one generator, by rules that the Check looks at.
@@ -420,12 +420,12 @@ def terms(config):
 
 print(terms(small), sum(terms(small).values()))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. Four families
 #
 # The library names four configs. Here is what differs:
 
-# %%
+# %% tags=["slide"]
 PRESETS = ("original", "gpt2_small", "smollm2_135m", "whisper_tiny")
 configs = {name: getattr(DecoderConfig, name)() for name in PRESETS}
 for word in ("positions", "norm", "pre_norm", "activation", "gated", "bias"):
@@ -453,7 +453,7 @@ print(f"{'untied':16}", *(f"{share:>+13.0%}" for share in shares))
 # %% [markdown]
 # The formula gives the real count in all four (`original` and `whisper_tiny` are decoders without their encoders; OpenAI's Whisper has 3,072 fewer, since its keys have no bias; lesson 14 fetches its weights). Whisper's is two thirds table; in a deep, wide model the table hardly counts, and many large models untie.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. What does the table's size do to learning?
 #
 # Four starts, all tied; and the scaled one untied, with 16,000 more parameters (its head starts at Glorot's 0.06). All get the same rows, in 100 updates of 8; the learning rate, 0.003 or 0.01, is chosen on the validation rows, the loss read on the test rows. **Predict** the order. (Thirty trainings: a minute or so.)
@@ -1008,14 +1008,14 @@ import inspect
 
 print(inspect.getsource(Decoder.forward).split('"""')[2])
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “The model should return probabilities.”
 #
 # So a softmax goes to its end, and `cross_entropy` applies its own. **Predict** the lowest loss possible for 11 ids: the best scores are then one 1 and ten 0s.
 
-# %%
+# %% tags=["slide"]
 perfect = torch.zeros(11)
 perfect[3] = 100.0  # sure of id 3, and right
 target = torch.tensor([3])

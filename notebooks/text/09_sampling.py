@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # How does it write?
 #
 # **You need** lesson 00; softmax and its temperature (lesson 01); padding (lesson 02); the `Decoder` (lesson 08).
@@ -9,7 +9,7 @@
 #
 # About 100 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # The chat model of lesson 00 writes a haiku, *greedily*: at every step the likeliest token. Watch how it goes on. The last line gives the mean probability of the chosen tokens, 12 by 12. (`inference_mode` is a stricter `no_grad`: nothing is recorded, and its results cannot be used for training.)
@@ -63,7 +63,7 @@ if load_model():
 #
 # Step 5 decides it, on eight prompts.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # The letter writer of lesson 00 ends a letter. Which word comes next depends only on the last one; every number is a probability. **Predict:** which closing is the likeliest? Multiply along each path. Does a greedy writer, who takes the larger number at each fork, find it?
@@ -81,7 +81,7 @@ table[WITH, LOVE], table[EVER, END] = 1.0, 1.0
 table[LOVE, END], table[LOVE, EVER] = 0.55, 0.45
 
 
-# %%
+# %% tags=["slide"]
 def draw_tree(axes, last, at, depth, likely):
     """Draw what may follow a word; thick: the greedy path. Give the next free line."""
     best, y = table[last].argmax(), at
@@ -149,7 +149,7 @@ show_figure(
 #
 # Sources: top-k: Fan et al. (2018), [*Hierarchical Neural Story Generation*](https://arxiv.org/abs/1805.04833), section 5.4; top-p: Holtzman et al. (2020), section 3.1; min-p: Nguyen et al. (2024), section 3; beams with a length penalty: Wu et al. (2016), section 7, whose divisor is $((5+n)/6)^\alpha$.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. The loop
@@ -184,7 +184,7 @@ for budget in (0, 1):
 # %% [markdown]
 # Each step is fed the prompt *and* all new tokens. With the cache of lesson 10 only the newest token is fed; keys and values of the others are kept. The logits are the same.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. Draw
 #
 # Now choose by drawing. (The temperature of lesson 01 is built in; this draw leaves it at 1.) **Predict** from the picture: if every word is drawn by its probability, how often is *Yours ever* the whole closing? (The last line, *chi-square*, sums (seen − expected)² / expected; with six outcomes, right code exceeds 20.5 once in a thousand seeds.)
@@ -233,7 +233,7 @@ assert distance < 20.5
 # %% [markdown]
 # All six, each about as often as the chain rule says.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. Filters
 #
 # Thousands of tokens are each very unlikely, and together likely enough to derail a text. Filters hide them: logit $-\infty$, probability 0. Four tokens have 0.64, 0.16, 0.16 and 0.04. **Predict** which survive top-k with $k = 2$, top-p with $p = 0.75$, min-p with $p = 0.24$.
@@ -306,12 +306,12 @@ def repetition_penalty(logits, history, penalty):
 
 print(repetition_penalty(torch.tensor([[2.0, -2.0, 3.0]]), [[0, 1, 1]], 2.0))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. In which order?
 #
 # Temperature 2 takes the root of every probability, up to a common factor: 0.8, 0.4, 0.4, 0.2, together 1.8, so 4/9, 2/9, 2/9, 1/9. **Predict** how many survive when top-p 0.75 comes *after* it. And when top-p comes after top-k 2, which leaves 0.64 and 0.16?
 
-# %%
+# %% tags=["slide"]
 print("top-p, then T = 2  ", kept(apply_temperature(top_p(four, 0.75), 2)))
 print("T = 2, then top-p  ", kept(top_p(apply_temperature(four, 2), 0.75)))
 print("top-p, then top-k 2", kept(top_k(top_p(four, 0.75), 2)))
@@ -392,14 +392,14 @@ if load_model():
 # %% [markdown]
 # Nearly everywhere: $T = 0.7$ first sharpens, so fewer tokens reach 0.9 (the medians in the second line). “Temperature 0.7, top-p 0.9” says nothing until the order is given.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. Eight prompts
 #
 # Back to the haiku. Eight prompts, 64 tokens each: greedy, and three times drawn with $T = 1$ and top-p 0.9. The setting was fixed beforehand, so nothing was tuned on these prompts. All 32 texts are written in one batch (by the library; step 6 builds it).
 #
 # We count **distinct-n**: different n-grams (runs of n tokens) over all n-grams of a text. One minus distinct-4 is the share of *repeated* 4-grams; above 0.3 we call it a loop.
 
-# %%
+# %% tags=["slide"]
 def distinct(ids, n):
     """The share of different n-grams among all n-grams."""
     runs = [tuple(ids[i : i + n]) for i in range(len(ids) - n + 1)]
@@ -452,7 +452,7 @@ if load_model():
 #
 # But (a) has its share. You saw it in the haiku: each copy of a phrase makes the next one more probable (Holtzman et al. 2020 measured the same on larger models). The likeliest token then *is* the copy; a draw leaves the rut now and then. (We counted repetition, not truth.)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. Rows of a batch
 #
 # Prompts differ in length, and rows end at different steps. Two rules: **pad on the left**, so that the last column is every row's newest token, and let positions count real tokens only (`lengths` and `side` do that); **remember who has finished**.
@@ -502,7 +502,7 @@ for row, ids in enumerate(together):
 # %% [markdown]
 # Yes, row by row, and each stopped at its own end token 0.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. Beams
 #
 # Greedy missed *With love*. **Beam search** keeps the `n_beams` best beginnings instead of one, extends each by every token, and keeps the best again. A finished beam is not extended; it stays in the list with its score as long as that is among the best. The search may stop when all kept beams are finished.
@@ -567,7 +567,7 @@ for n_beams in (1, 2, 6):
 # %% [markdown]
 # Three ways to choose, three closings: greedy *Yours truly*, the largest sum *With love*, the largest mean *With love ever*.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. A larger beam, a better text?
 #
 # A small decoder learns to spell words: the lower-case words of 3 to 12 letters in the top-level files of your Python's standard library, some 9,000, of which 500 are kept apart. Then it gets the first two letters of 30 held-out words and completes them, with 1 to 64 beams. Three trainings.
@@ -631,7 +631,6 @@ def complete_all(model, n_beams, length_penalty):
 
 print(len(known), "words; begun:", [word[:2] for word in begun[:5]])
 
-
 # %% [markdown]
 # **Predict**, for sums ($\alpha = 0$) and more beams: does the log-probability of what is found rise? Does the length come nearer to that of the real words?
 
@@ -659,7 +658,7 @@ assert (by_sum[:, 0, 2] == 0).all()
 assert (by_sum[:, -1, 2] >= 1).all()
 print("as expected")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 from course_lib.figures import draw_curves
 
 assert (by_mean[:, -1, 1] > by_sum[:, -1, 1] + 2).all()
@@ -865,14 +864,14 @@ from course_lib.generation import writing
 
 print(inspect.getsource(writing._write))
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “Small means weak: hide with 0, punish by dividing.”
 #
 # Three negative logits; a real vocabulary has many, and at some places they are the majority. We “hide” the last with 0, and “punish” the first by dividing it by 2. **Predict** what becomes of their probabilities.
 
-# %%
+# %% tags=["slide"]
 negative = torch.tensor([-1.0, -2.0, -3.0])
 print("as they are     ", softmax(negative))
 print("last set to 0   ", softmax(torch.tensor([-1.0, -2.0, 0.0])))
@@ -882,12 +881,12 @@ print("first divided   ", softmax(torch.tensor([-0.5, -2.0, -3.0])))
 # %% [markdown]
 # Both became likelier. A logit is a height on a scale without a floor: 0 is no bottom, and half of −1 is higher. Test with all logits negative.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “Top-p keeps what fits into $p$.”
 #
 # Then the token that crosses $p$ is dropped. Three tokens with 0.5, 0.41 and 0.09. **Predict** what is kept at $p = 0.9$, and at $p = 0.4$.
 
-# %%
+# %% tags=["slide"]
 def fits_into(logits, p):
     ordered, ids = softmax(logits).sort(dim=-1, descending=True, stable=True)
     too_many = torch.zeros_like(logits, dtype=torch.bool)
@@ -903,7 +902,7 @@ print(softmax(fits_into(three, 0.4)))
 # %% [markdown]
 # At 0.9 only half the mass is left, at 0.4 nothing: NaN. What holds *at least* $p$ is never empty. Test between the boundaries, and with a tiny $p$.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “Padding is harmless, if attention hides it.”
 #
 # The short prompt `[1, 2]` beside one of five tokens, four ways; the number is how far its next logits are from those it has alone. In the third way attention hides the padding, but *positions* count it. Twice: with sinusoidal positions, and with rotary ones. **Predict** which numbers are 0.
@@ -939,12 +938,12 @@ for kind in ("sinusoidal", "rotary"):
 # %% [markdown]
 # In the first, the row continues its *padding*; in the second, it reads padding as text. Rotary scores depend on differences of positions only (lesson 04), so there the third fault cannot be seen: test it with absolute positions. What you would notice: a short row may write other things in a batch than alone.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “The first finished beam has won.”
 #
 # Six beams, mean per token. **Predict** which closing each way returns. The first way stops as soon as the best beam is finished. The second divides all beams by the *same* length, the current step's.
 
-# %%
+# %% tags=["slide"]
 beams = [([], 0.0)]
 while beams[0][0][-1:] != [END]:
     beams = extend(closing, [END], beams, END)
@@ -957,7 +956,6 @@ for _ in range(4):
     beams = extend(closing, [END], beams, END)
 best, _ = max(beams, key=lambda beam: beam[1] / 4)
 print("one length:    ", [words[i] for i in best])
-
 
 # %% [markdown]
 # Both miss *With love ever*. With the mean, an unfinished beam can still overtake. And one divisor for all changes no order, so the penalty does nothing: each beam is divided by its *own* length. (A sum never rises: there it is safe.)

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Why is the next token cheap?
 #
 # **You need** masks (lesson 02), attention (03), rotary positions (04), cross-attention (05), the decoder (08) and its writing loop (09).
@@ -9,12 +9,12 @@
 #
 # About 120 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # The loop of lesson 00 feeds the whole text again for each new token. A prompt of 16 tokens is continued by 64. How many positions go through the model? And how many if each goes through it once?
 
-# %%
+# %% tags=["slide"]
 import torch
 
 from course_lib.decoder import Decoder, DecoderConfig
@@ -60,7 +60,7 @@ assert 1.1 < max(gains)
 # %% [markdown]
 # The same tokens, but far from 38 times as fast; the experiment under Check says why. What is kept, and why may it be?
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # *I sent it home*: the last word has arrived, in a stack of three layers. **Predict** what must be computed for it, and what read.
@@ -77,7 +77,7 @@ panels = {
     "keys read, cache": (everything, *labels),
 }
 
-# %%
+# %% tags=["slide"]
 show_figure(
     draw_masks(panels, query_name="layer", key_name="position"),
     alt=(
@@ -91,7 +91,7 @@ show_figure(
 # %% [markdown]
 # The chef at the pass keeps a notebook of the dishes served. Nothing is cooked twice, but before each new dish the *whole* notebook is read.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # At step $t$, each layer and head computes one query, key and value; older keys and values come from the cache:
@@ -119,14 +119,14 @@ show_figure(
 #
 # Source: Shazeer (2019), section 2.4, for the step; section 3 for shared keys and values.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. One step, by hand
 #
 # One head of width 1. Two tokens are in the cache: keys 0 and 0, values 4 and 8. The third comes with query 1, key ln 2 = 0.693 and value 12. Scores: 0, 0, 0.693; exponentials 1, 1, 2; weights ¼, ¼, ½; output 1 + 2 + 6 = 9. **Predict** what comes out if the new key is appended only *after* reading.
 
-# %%
+# %% tags=["slide"]
 from course_lib.attention import attention
 
 query = torch.tensor([[1.0]])
@@ -190,7 +190,7 @@ for name, slope in zip(inputs, slopes, strict=True):
 # %% [markdown]
 # An old query and its weights have done their work: they made the old positions' outputs, hence keys and values of the *next* layer, which are kept there. So the cache spares the past all its work in every layer: projections, scores, feed-forward. Scores and weights are not kept: nobody reads them again.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. Append
 #
 # `places` says where new tokens stand, and which keys will be read. Each layer's attention calls `extend`, which takes the new keys and values and gives all. (Only ALiBi and relative positions need the third result, the keys' positions.)
@@ -591,7 +591,6 @@ try:
 except ValueError as problem:
     print(str(problem).split("; ")[1])
 
-
 # %% [markdown]
 # ### Bytes: predicted and measured
 #
@@ -855,7 +854,7 @@ before, after = (published.parallel(x, source)[:, -1] for x in (row, swapped))
 print("order matters:", not torch.allclose(before, after, atol=1e-5))
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “The cache changes what the model says.”
@@ -884,13 +883,12 @@ for name, cache in savings.items():
     print(f"{name:14} {gap:.3f}")
 print(f"standard deviation of the logits {model(tokens).std():.1f}")
 
-
 # %% [markdown]
 # Either may be a good bargain; measure what it does to the answers.
 #
 # The explorer shows each step of one run: the columns that the cache gains, the work with it and without. **Predict:** how do the two counts grow?
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 from IPython.display import display
 
 from course_lib.explorer import explore
@@ -901,6 +899,7 @@ steps = explorer.traces["main"].steps
 for how in ("cached", "uncached"):
     print(f"{how:9}", [step["multiply_adds"][how] for step in steps])
 assert max(step["difference"] for step in steps) < 1e-12
+
 
 # %% [markdown]
 # With the cache each new token costs about the same; without it, each step costs one position more than the step before.

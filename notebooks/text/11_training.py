@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # What differs between learning and writing?
 #
 # **You need** lessons 00 to 03; the whole decoder (lesson 08); how it writes (lesson 09).
@@ -9,7 +9,7 @@
 #
 # About 110 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # A bookkeeper fills pages of twenty lines; each line is an amount, 0 to 9, and then one digit. In the **carried** book it is the last digit of the running total. In the **fresh** book it is the last digit of amount + 3; no line needs the line above. One amount in twenty is smudged and shows as `?`; the digit is still worked out from the true amount.
@@ -64,7 +64,6 @@ def bookkeeper(carried, seed):
 # %% [markdown]
 # We grade each on 300 new pages as it was taught: all digits above a line are the true ones.
 
-
 # %%
 def graded(model, page):
     """Which digits are right when all before are true: (row, line)."""
@@ -89,11 +88,11 @@ for name, carried in books.items():
 assert all(abs(share - 0.955) < 0.015 for share in shares.values())
 print("as expected")
 
+
 # %% [markdown]
 # As good as can be: under a smudge all ten digits are equally likely, and a guess is right one time in ten, so 0.95 + 0.05 · 0.1 = 0.955.
 #
 # Now each writes alone: the amounts are given, but the digits it reads are its own. **Predict** for both books the share of right digits in line 20.
-
 
 # %%
 def alone(model, page, forced=None):
@@ -127,7 +126,7 @@ print("as expected")
 #
 # The same weights; learning and writing differ in what is *fed*.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # **Predict:** to learn from the word *chef* and its end, how many passes through the decoder are needed? And to write it?
@@ -148,7 +147,7 @@ for place in range(5):
         axes.text(6 + fed, 4.8 - place, letters[fed], ha="center", color="#777777")
     axes.text(6.9 + place, 4.8 - place, "→ " + letters[place + 1], weight="bold")
 
-# %%
+# %% tags=["slide"]
 axes.text(2, 5.6, "learning: 1 pass, 5 predictions", ha="center")
 axes.text(8.5, 5.6, "writing: 5 passes, each 1 prediction", ha="center")
 axes.text(2, 1.2, "fed: the truth", ha="center")
@@ -168,7 +167,7 @@ show_figure(
 # %% [markdown]
 # The letter writer with a teacher: at each word the writer guesses, then copies the *teacher's* word, whatever the guess was. The mask covers the rest of the letter, so all guesses can be made at once. Alone, the second word waits for the first.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # A text has tokens $y_1 \dots y_T$, the last being the end token. The inputs are shifted right: $x_1 = \text{start}$, $x_t = y_{t-1}$. The loss of a batch:
@@ -193,7 +192,7 @@ show_figure(
 #
 # Feeding the truth is **teacher forcing** (Williams, Zipser 1989). Source of the shift: Vaswani et al. (2017), section 3.1; of label smoothing: Szegedy et al. (2016), section 7.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. One place to the right
@@ -219,9 +218,9 @@ def spelled(some_words):
 tokens, lengths = spelled(["chef", "at"])
 print(tokens, lengths)
 
+
 # %% [markdown]
 # Cut twice: all but the last place is fed, all but the first is to be predicted. **Predict** the two rows of `targets`.
-
 
 # %%
 def inputs_and_targets(tokens, lengths=None):
@@ -237,11 +236,11 @@ inputs, targets = inputs_and_targets(tokens, lengths)
 print("inputs ", inputs.tolist())
 print("targets", targets.tolist())
 
+
 # %% [markdown]
 # 27 (start) is to give 3 (c), 3 gives 8 (h), ... and f gives 28 (end). In the second row only the first 28 counts.
 #
 # A translator's inputs are made from its targets. −100 is a mark, not an id: it must not be fed.
-
 
 # %%
 def shift_right(targets, bos_id):
@@ -253,13 +252,13 @@ def shift_right(targets, bos_id):
 
 print(shift_right(targets, START).tolist())
 
-# %% [markdown]
+
+# %% [markdown] tags=["slide"]
 # ### 2. One pass answers every place
 #
 # A fresh decoder reads *chef* once, and then as a writer would: start; start, c; and so on. **Predict** how far apart the logits are.
 
-
-# %%
+# %% tags=["slide"]
 def fresh(seed, d_model=32, n_layers=1, **changes):
     """A decoder of letters with random weights."""
     config = DecoderConfig(29, d_model, n_layers, n_heads=4, max_length=40, **changes)
@@ -279,12 +278,12 @@ print(f"largest difference below 1e-5: {(at_once - one_by_one).abs().max() < 1e-
 #
 # In writing, a cache makes steps cheap (lesson 10); they still wait for each other.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. One wrong digit
 #
 # Back to the books, without smudges. We force one wrong digit into line 4. **Predict** the share of right digits in lines 5 to 20.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 after = {}
 for name, carried in books.items():
     for seed, model in enumerate(keepers[name]):
@@ -295,7 +294,7 @@ for name, carried in books.items():
         print(f"{name:8} seed {seed}: untouched {untouched:.3f}", end=", ")
         print(f"after the wrong digit {right.mean():.3f}")
 
-# %%
+# %% tags=["slide"]
 for seed in (0, 1, 2):
     assert after["carried", seed].max() < 0.05
     assert after["fresh", seed].min() > 0.95
@@ -306,7 +305,7 @@ print("as expected")
 #
 # Learning shows only true beginnings, writing its own. This gap is **exposure bias** (Ranzato et al. 2016). Its cost depends on the task: let the model write.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. Loss per real token
 #
 # Two sentences, and the probabilities that a model gave to their tokens: 1/2 and 1/8 in the first; 1/2, six times, in the second. In bits ($-\log_2 p$): 1 and 3; six times 1. **Predict** the mean per sentence and the mean per token.
@@ -345,7 +344,6 @@ print("mean of 12 places", round(bits.mean().item(), 3))
 # %% [markdown]
 # The sum grows with the batch. The mean per sentence, (2 + 1) / 2, gives a token of a short sentence more weight. The mean per real token, 10 / 8, weighs tokens alike; perplexity is made of it: $2^{1.25} = 2.38$. The last line divides by padding as well, and means nothing.
 
-
 # %%
 IGNORED = -100
 
@@ -359,11 +357,11 @@ def next_token_loss(logits, targets, ignore_index=IGNORED, label_smoothing=0.0):
 
 print(next_token_loss(two_logits, two_targets) / math.log(2))
 
-# %% [markdown]
+
+# %% [markdown] tags=["slide"]
 # ### 5. A batch in pieces
 #
 # A batch too large for memory is cut into *micro-batches*: `backward` adds up their gradients, then one update follows (**gradient accumulation**). To equal the whole, each sum is divided by the real tokens of the *whole* batch. Below, three words and five; we also try the mean of the two means.
-
 
 # %% [markdown]
 # By means, each sum is divided by its own count and by the number of pieces; by tokens, by all counts together.
@@ -416,12 +414,12 @@ each = [perplexity(model, [batch]) for batch in cut]
 print(f"whole {perplexity(model, whole):.4f}, cut {perplexity(model, cut):.4f}")
 print(f"mean of the two perplexities {sum(each) / 2:.4f}")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. Label smoothing
 #
 # With $\varepsilon = 0.1$ and $V = 5$, the target asks for 0.9 + 0.1 / 5 = 0.92 on the right token and 0.02 on each other. **Predict** where the probability ends when we minimise the loss over five free logits, with and without smoothing.
 
-# %%
+# %% tags=["slide"]
 target = torch.tensor([[3]])
 for smoothing in (0.0, 0.1):
     free = torch.zeros(1, 1, 5, requires_grad=True)
@@ -434,20 +432,21 @@ for smoothing in (0.0, 0.1):
 
 # %% [markdown]
 # Without it, the logits would grow for ever. With it, they stop at 0.92, and the least loss is not 0. So perplexity is measured *without* it. The original Transformer used 0.1: worse perplexity, better translations (Vaswani et al. 2017, section 5.4).
-# %% [markdown]
+
+# %% [markdown] tags=["slide"]
 # ### 7. The loop
 #
 # From a parameter's gradient $g$, AdamW keeps two running means: $m$ of $g$, and $s$ of $g^2$; it moves the parameter by the learning rate times $-m / \sqrt{s}$. At the first step these are $g$ and $g^2$ (corrected for the short history). **Predict** how far two parameters move at rate 0.1, if their gradients are 0.003 and −50.
 
-# %%
+# %% tags=["slide"]
 pair = torch.nn.Parameter(torch.tensor([2.0, 2.0]))
 pair.grad = torch.tensor([0.003, -50.0])
 torch.optim.AdamW([pair], lr=0.1, weight_decay=0.0).step()
 print([round(value, 4) for value in pair.tolist()])
 
+
 # %% [markdown]
 # Both by 0.1: the size of $g$ does not matter, only its sign, which a single batch knows badly. So the rate begins small (**warm-up**), and at the end falls, so that the weights settle.
-
 
 # %%
 def learning_rate_at(step, n_steps, peak, warmup_steps=0, floor=0.1):
@@ -460,9 +459,9 @@ def learning_rate_at(step, n_steps, peak, warmup_steps=0, floor=0.1):
 
 print([round(learning_rate_at(step, 8, 1.0, 3), 2) for step in range(8)])
 
+
 # %% [markdown]
 # Now the loop: clear old gradients, add up those of the micro-batches, cap their length at 1 (*clipping*: one odd batch must not throw the model off), update. `betas` are the shares of the old $m$ and $s$ that are kept. `batches(i)` gives micro-batch i.
-
 
 # %%
 def train(model, batches, n_steps, learning_rate=1e-3, warmup_steps=0, accumulate=1):
@@ -506,6 +505,7 @@ model = fresh(0)
 losses = train(model, lambda i: whole[0], 150, learning_rate=0.01, warmup_steps=10)
 print(f"loss {losses[0]:.3f} -> {losses[-1]:.3f}, least possible {choices(eight):.3f}")
 assert abs(losses[-1] - choices(eight)) < 0.02
+
 # %% [markdown]
 # What does warm-up buy? Two peaks, with and without it, three seeds each: 100 updates on English words, loss on every sixth held-out word. A hash of each word deals it to training, validation or test.
 
@@ -549,12 +549,12 @@ print("at the high peak, every run with warm-up beats every run without")
 # %% [markdown]
 # At the high peak warm-up helps with every seed. At 0.01 the ranges overlap: *not shown*.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. A model of English words
 #
 # The real run: your loop and a decoder of two layers, 86,000 parameters. Its rivals are **n-grams**: they count which letter followed the $n - 1$ before it, mixed with shorter contexts where that one was rare (Witten, Bell 1991). The measure is **bits per character** on held-out words; the end counts as a character.
 
-# %%
+# %% tags=["slide"]
 from course_lib.data import NGram
 
 characters = sum(len(word) + 1 for word in validation)
@@ -564,9 +564,9 @@ for order in (2, 3, 4, 5, 6):
     n_grams[order] = sum(rival.bits(word) for word in validation) / characters
     print(f"{order}-gram: {n_grams[order]:.3f} bits per character")
 
+
 # %% [markdown]
 # **Predict:** the model looks back over the whole word, the 4-gram over three letters. Who wins after 450 updates?
-
 
 # %%
 def batches_of(some_words, size=500):
@@ -598,6 +598,8 @@ def word_model(seed, n_steps):
     train(model, batch, n_steps, learning_rate=0.008, warmup_steps=n_steps // 10)
     seen.append(bits_per_character(model, validation))
     return model, seen
+
+
 # %% tags=["nbval-ignore-output", "timeout-600"]
 runs = [word_model(seed, 450) for seed in (0, 1, 2)]
 for seed, (_, seen) in enumerate(runs):
@@ -614,7 +616,7 @@ long_model, long_seen = word_model(0, 900)
 print(f"seed 0, 900 updates: {long_seen[-1]:.3f} bits per character")
 assert n_grams[4] < long_seen[-1] < min(short) - 0.04
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 from course_lib.figures import draw_curves
 
 assert all(seen[0] > seen[1] > seen[2] for _, seen in runs)
@@ -640,7 +642,7 @@ show_figure(
 #
 # One word through this model: in training all places at once, each with its loss; take away *Training pass*, and the same model writes, one letter a pass. **Predict:** which two letters of *question* surprise it least?
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 from IPython.display import display
 
 from course_lib.explorer import Explorer
@@ -749,9 +751,9 @@ for batches in (cut, [library.inputs_and_targets(*longer)]):
 assert noisy.training
 print("properties hold")
 
+
 # %% [markdown]
 # Six updates of two micro-batches, with dropout, ours and the library's. Then the first update by hand: $g / |g|$ times the rate, 0.01 · 1/2 in the warm-up. The library adds **weight decay**: each update first shrinks every matrix by rate times `weight_decay`.
-
 
 # %%
 def trained(train, **setting):
@@ -814,7 +816,7 @@ import inspect
 
 print(inspect.getsource(library.next_token_loss).split('"""')[2])
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “Training goes token by token, like writing.”
@@ -844,14 +846,14 @@ once, loop = (fastest_seconds(lambda f=f: f().backward()) for f in both)
 print(f"{inputs.shape[1]} passes instead of 1: {loop / once:.1f} times as long")
 assert loop > 2 * once
 
+
 # %% [markdown]
 # The same gradient, for a pass per place: 8 here, 2,048 for a text of 2,048 tokens.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “The loss is near 0, so it has learned.”
 #
 # Three wrong cuts beside ours: nobody shifts; loader and loss both shift; padding counts. **Predict** for each: is its loss lower or higher than with the right cut, and what does the model write? (100 updates, three seeds; `true`: held-out words, cut right.)
-
 
 # %%
 def no_shift(tokens, lengths):
@@ -889,16 +891,16 @@ for seed in (0, 1, 2):
     assert found["two_shifts", seed][1] > true + 0.15
 print("as expected")
 
+
 # %% [markdown]
 # Without a shift the model copies its input: loss 0 at once, and it writes *start* for ever. With two shifts the loss looks plausible, but each letter named is the one after the next. With padding counted the loss is lower, the model slightly worse: *end* after *end* is no achievement.
 #
 # How to notice: logits sure of the next token, as in Check, must give loss 0: that finds both wrong shifts. Longer padding must not change the loss: that finds the third.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “Padding is what has the padding id.”
 #
 # Our padding is the end token. Now every target that *is* an end token is ignored. **Predict** how many of 100 words end within 30 letters.
-
 
 # %%
 def by_id(tokens, lengths):
@@ -924,12 +926,12 @@ print("as expected")
 # %% [markdown]
 # The end must be learned. Here it was never the right answer, so its probability was only pushed down. Its own loss cannot show it, since the ends are left out of it; reading what the model writes does. Ignore by *length*.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “Softmax first, then cross-entropy.”
 #
 # `F.cross_entropy` takes logits. **Predict** its value when it gets perfect *probabilities*: 1 on the target, 0 on the other 28.
 
-# %%
+# %% tags=["slide"]
 perfect = F.one_hot(torch.tensor([3]), 29).float()
 print(f"perfect probabilities: {F.cross_entropy(perfect, torch.tensor([3])):.3f}")
 print(f"perfect logits:        {F.cross_entropy(100 * perfect, torch.tensor([3])):.3f}")
@@ -937,12 +939,12 @@ print(f"perfect logits:        {F.cross_entropy(100 * perfect, torch.tensor([3])
 # %% [markdown]
 # They are squeezed a second time: $-\ln \frac{e}{e + 28} = 2.425$, and no training gets below. How to notice: one batch cannot be learned by heart.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “`no_grad` is evaluation.” “Gradients start anew by themselves.”
 #
 # A model with dropout is measured twice under `no_grad`, then twice after `eval()`. Then `backward` runs twice, without `zero_grad` between.
 
-# %%
+# %% tags=["slide"]
 model = fresh(0, dropout=0.5).train()
 with torch.no_grad():
     print("no_grad:", *[f"{next_token_loss(model(inputs), targets):.3f}" for _ in "12"])
@@ -952,16 +954,16 @@ for _ in range(2):
     next_token_loss(model(inputs), targets).backward()
     print(f"length of the gradient {model.head.weight.grad.norm():.3f}")
 
+
 # %% [markdown]
 # `no_grad` saves memory, `eval` changes what is computed. And gradients add up until they are cleared. How to notice: two evaluations differ; the gradient grows at each step.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “The lower perplexity is the better model.”
 #
 # Two 2-grams of the same words. One has letters as tokens; the other *pairs* of letters, as a tokenizer with larger pieces would.
 
-
-# %%
+# %% tags=["slide"]
 def pairs(word):
     return [word[i : i + 2] for i in range(0, len(word), 2)]
 
@@ -1070,11 +1072,11 @@ ids = generate(python, pieces.encode(prompt), 40, Sampler(top_p=0.9, seed=0))
 assert len(ids) == 40
 print(prompt + pieces.decode(ids))
 
+
 # %% [markdown]
 # ## Exercise
 #
 # **A. Write** (25 minutes). A chat model reads prompt and answer in one row, but should learn to write only the *answer*. Write `answer_targets(tokens, prompt_lengths, lengths)`: `targets` (batch, position − 1) for the inputs `tokens[:, :-1]`. Tokens of the prompt and padding become −100; the answer counts, from its first to its last token. Padding may have any id. `tokens` stays unchanged; lengths are lists.
-
 
 # %%
 def answer_targets(tokens, prompt_lengths, lengths):

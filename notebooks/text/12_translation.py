@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Can it translate?
 #
 # **You need** cross-attention (lesson 05); the whole decoder (08); beams (09); training (11).
@@ -9,12 +9,12 @@
 #
 # About 90 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # The names of the numbers to 99,999, English and German. German writes a number as one word; the bars show its parts, and ones stand *before* tens. (Lesson 05 had the names to 999.)
 
-# %%
+# %% tags=["slide"]
 import random
 from operator import itemgetter
 
@@ -106,7 +106,7 @@ assert len(wrong) < 20
 #
 # How is it made? And is the text that it *writes* the one that it finds *likeliest*?
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 
 # %%
@@ -135,7 +135,7 @@ def draw_translator(source_words, fed, wanted):
     return fig
 
 
-# %%
+# %% tags=["slide"]
 show_figure(
     draw_translator(
         "source:  twenty  one",
@@ -157,7 +157,7 @@ show_figure(
 # %% [markdown]
 # The letter writer's card is the memory, finished before the first word.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # $$p(y \mid x) = \prod_{t=1}^{T} p(y_t \mid y_1 \dots y_{t-1},\, x), \qquad y_T = \text{eos}$$
@@ -178,7 +178,7 @@ show_figure(
 #
 # Sources: Sutskever et al. (2014), equations 1 and 2; error rates: Bisani, Ney (2008); the two kinds of error: Stahlberg, Byrne (2019).
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. From pairs to one update
@@ -248,7 +248,7 @@ assert after < loss - 0.1
 # %% [markdown]
 # `model(*inputs)` does both halves in one call. 499 more updates on other batches (`train` is that loop), and you have the translator of the question.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. Write
 #
 # Start with bos, take the likeliest piece, feed it back, stop at eos.
@@ -352,7 +352,7 @@ def looks(translator, english, right):
 SOUNDS = "nián yuè rì xīng qī yī èr sān sì wǔ liù".split()
 PINYIN = dict(zip("年月日星期一二三四五六", SOUNDS, strict=True))
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 from course_lib.figures import draw_weights
 
 english, chinese = next((a, b) for a, b in asked if a.startswith("Saturday, A"))
@@ -374,7 +374,7 @@ assert weights.argmax(-1)[len(chinese) - 1] == 0
 # %% [markdown]
 # The explorer shows the same head by head, here head 0, last row. In *Step by step*, ribbons grow from each character to what it reads, and the beams stand below. **Predict:** does every head look where the mean looks?
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 from IPython.display import display
 
 from course_lib.explorer import explore
@@ -434,7 +434,7 @@ for seed, dater in zip(SEEDS, daters, strict=True):
 # %% [markdown]
 # Month, day and weekday: nearly all weight on their word; the year less. `marks` is the *largest* weight of the other rows, wherever it lies. Some of them need the source: behind a 1, 月 or another digit? Behind 日, 星 or eos? 年 and 期 need no word, and may look anywhere.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. Without the source
 #
 # The same decoder without cross-attention, trained on the same Chinese dates. (Lesson 05: fluent, and unrelated.) It can only learn how often each text occurs. A text then costs ln 73,049 nats for the day, 0.67 for whether a weekday follows (3 in 5), and where one does ln 7 for which, unless the calendar was learned. **Predict:** will its weekdays fit its dates?
@@ -522,7 +522,7 @@ for seed in SEEDS:
 # %% [markdown]
 # Fluent, well formed and unrelated. The weekdays fit one date in seven or so, chance, and the loss stays at the higher floor.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. The likeliest of all texts
 #
 # Greedy search and beams (lesson 09) may miss the likeliest translation. But a further piece multiplies by a probability of at most 1: the log-probability never rises. So keep all open beginnings and always extend the likeliest. When the likeliest of all is *finished*, nothing open can overtake it.
@@ -612,7 +612,7 @@ for n, seed in [(n, seed) for n in (50, 100, 500) for seed in SEEDS]:
 #
 # After 50 the likeliest text is far too short, here one or two parts (with other seeds more). A beginner knows little: each further piece costs probability, and stopping is cheap. Greedy search does not go there; its search errors *protect* what it writes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. Why the blank sheet wins
 #
 # A hundred people translate one letter. Ten hand in a blank sheet. The other ninety translate it well, each in other words. Which *answer* is the most frequent? The blank.
@@ -711,7 +711,7 @@ by_mean = torch.stack([examine(model, 16, 1.0) for model in models])
 print("16 beams, mean per part: blank", by_mean[:, :, 0].mean(1).tolist())
 assert by_mean[..., 0].max() < 0.1
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 from course_lib.figures import draw_curves
 
 names = {1: "1 beam (greedy)", 4: "4 beams", 16: "16 beams", "exact": "exact"}
@@ -740,7 +740,7 @@ show_figure(
 #
 # This is the **beam-search curse**, seen by Koehn and Knowles (2017), with a cause that we planted; Ott et al. (2018) found a relative of it in real corpora, targets that copy their source. In a real translator, the empty text was the likeliest for more than half of all sentences (Stahlberg, Byrne 2019). The mean per part (lesson 09), with 16 beams, wrote no blank: it ranks the blank low. It hides the fault; cleaning the corpus removes it. (Small models, three seeds; other causes were not tested.)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. Spelling to sound, and your own pairs
 #
 # English spelling hardly follows rules, so here the errors stay. The library's larger translator read 120,317 spellings and their phonemes (the CMU dictionary, 1,017 CPU-seconds; its card lies in `course_lib/pretrained/trained/pronunciations`). 400 words of its test part; a word may have several right pronunciations. (A phoneme is one or two letters: JH as in *judge*, AY as in *my*.) **Predict:** does *jupyter* sound like *Jupiter*?
@@ -1001,7 +1001,7 @@ print("the weights of the best look are kept")
 # %% [markdown]
 # Real translators have subword tokens, more layers and millions of pairs; since a sentence has many right translations, they are scored by overlap with references or by people, not by exact match. Lesson 14 hangs the same loop on a speech encoder.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “The source's padding was masked in training; writing needs no lengths.”

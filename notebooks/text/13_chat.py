@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Can it serve a conversation?
 #
 # **You need** the decoder (lesson 08), its writing loop (09) and the KV cache (10).
@@ -9,7 +9,7 @@
 #
 # About 90 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # You ask a chat model for the capital of France, and it answers. Then you type: *And of Italy?* The model is the function of lesson 00, ids in, scores out, and no weight has changed. **Predict** its second answer if it gets
@@ -60,12 +60,12 @@ if pair := load_model():
 # %% [markdown]
 # Alone, *And of Italy?* is a riddle. With the text or the cache it is clear, and with the cache 15 tokens are fed, not 59. The model remembers nothing; the *program around it* does, as ids and a cache. You now write that program, for one person, then for many.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # Questions Q, answers A, and a first text S that tells the model who it is. **Predict** what must be fed before the third answer.
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_curves, draw_masks, new_figure, show_figure
 
 labels = ["1", "2", "3"], ["S", "Q1", "A1", "Q2", "A2", "Q3"]
@@ -89,7 +89,7 @@ show_figure(
 # %% [markdown]
 # Answers need no second feeding: their tokens went in one by one, as they were written. All but the *last*, which was chosen and not yet fed.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # **The template.** The model was trained on texts of this form. `<|im_start|>` and `<|im_end|>` are special tokens, ids of their own; a role is system, user or assistant:
@@ -115,14 +115,14 @@ show_figure(
 #
 # Source: Yu et al. (2022), section 3, for rows that come and go; Kwon et al. (2023), section 4, for blocks.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. Who speaks
 #
 # `tiny_chat` gives a small random decoder, which writes nonsense, and a tokenizer of bytes and the two marks.
 
-# %%
+# %% tags=["slide"]
 from course_lib.pretrained.chat import DEFAULT_SYSTEM, chat_prompt
 
 tiny, tokens_of = library.tiny_chat()
@@ -298,12 +298,12 @@ with_cache = tiny(torch.tensor([rest]), cache=talk.cache)[0, -1]
 torch.testing.assert_close(with_cache, next_logits(tiny, talk.ids))
 print(f"{len(rest)} fed or {len(talk.ids)} fed: the same scores")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. When the room is full
 #
 # For a talk longer than `max_length` tokens, the library's `Conversation` forgets the oldest turns, says so in `notes`, and keeps the system's. **Predict** what such a turn feeds: its own tokens, or more?
 
-# %%
+# %% tags=["slide"]
 short = library.Conversation(
     tiny, tokens_of, "Be kind.", Letters(seed=0), max_new_tokens=7, max_length=120
 )
@@ -351,7 +351,7 @@ plans = {name: plan(budgets, 2, name == "static") for name in ("static", "contin
 n_passes = {name: max(end for *_, end in spans) for name, spans in plans.items()}
 print(n_passes, "for", sum(budgets), "tokens")
 
-# %%
+# %% tags=["slide"]
 fig, axes = new_figure(8, 2.6)
 height = {
     ("static", 0): 4,
@@ -508,7 +508,7 @@ for request in joined:
 print("when all have left:", server.pool.n_used)
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. A beginning in common
 #
 # Three prompts begin with the same ten ids; each adds one. Blocks of 4. `fork` lets a new cache begin with another's blocks: held once, fed once. **Predict** tokens fed and blocks held, without sharing and with it, if only *whole* blocks are shared.
@@ -570,7 +570,7 @@ def both_times(length, batch):
     return 1000 * first, 1000 * fastest_seconds(write, repeats=5)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 batches = [1, 2, 4, 8]
 rounds = torch.tensor([[both_times(256, b) for b in batches] for _ in range(3)])
 curves = {"first token": rounds[..., 0], "next token, with cache": rounds[..., 1]}
@@ -1019,14 +1019,14 @@ show_figure(
 #
 # Made-up traffic, and all passes count alike: a ratio in seconds is *not shown*.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “Print each token's text as it comes.”
 #
 # **Predict** what a reader sees of `Hi 👋, 你好!`.
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 if pair := load_model():
     _, tokenizer = pair
     greeting = tokenizer.encode("Hi 👋, 你好!")

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # What changes on a GPU, and on many?
 #
 # **You need** the decoder (lesson 08), the cache (lesson 10) and training (lesson 11).
@@ -9,7 +9,7 @@
 #
 # About 90 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # Your GPU has 24 GB. A model of 7 billion parameters writes on it: its weights, 2 bytes each, take 14 GB. Now you train it as in lesson 11, with weights of 4 bytes and AdamW, one short sentence at a time.
@@ -54,14 +54,14 @@ print("after   {:8,}  {:9,}  {:7,}".format(*ledger(model, optimiser)))
 # %% [markdown]
 # Four times the weights: the gradient is as large as they are, and AdamW keeps two more numbers a weight, its *moments*: a running mean of the gradient and one of its square. So 7 billion · 4 numbers · 4 bytes = 112 GB. No batch is small enough.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # The chef cooks fast, but each sack of flour must be carried up from the cellar. For eight guests: the same walk, eight dishes.
 #
 # A processor *reads* weights and *multiplies* with them; the slower of the two sets the time. Take one that reads 10 GB and does 200 billion operations, both a second. In float32, one guest needs 2 operations for a weight of 4 bytes, 0.5 a byte; eight guests, 4. **Predict:** how many operations must it do with each byte before reading no longer holds it up?
 
-# %%
+# %% tags=["slide"]
 from course_lib.figures import draw_curves, show_figure
 
 uses = [0.5, 1, 4, 20, 64, 256]  # operations for each byte that is read
@@ -84,7 +84,7 @@ show_figure(
     caption="Bend: 200 / 10 = 20. Left of it reading sets the pace, right of it multiplying.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # $$\text{seconds} \ge \max\!\left(\frac{\text{operations}}{\text{rate}},\; \frac{\text{bytes}}{\text{bandwidth}}\right) \qquad \text{intensity} = \frac{\text{operations}}{\text{bytes}}$$
@@ -105,14 +105,14 @@ show_figure(
 #
 # The bend is at rate / bandwidth. Sources: Williams et al. (2009); Kingma, Ba (2015), algorithm 1 (two moments); Rajbhandari et al. (2020), section 3.1 (bytes to train).
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. One idiom for every device
 #
 # Ask once where to compute, move the model there, make new tensors where an old one is: no line names a device.
 
-# %%
+# %% tags=["slide"]
 from course_lib.hardware import device
 
 on = device()
@@ -150,7 +150,7 @@ for as_buffer in (False, True):
 # %% [markdown]
 # `.to` moves parameters and buffers; a plain attribute stays behind. So do `torch.zeros(n)` in `forward` and layers in a Python list (use `nn.ModuleList`); `.cuda()` in a model and a checkpoint read without `map_location` fail where there is no GPU.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. Numbers in 16 bits
 #
 # A float is a sign, an exponent (its range) and a fraction (its precision). With $F$ bits of fraction, numbers from $2^k$ to $2^{k+1}$ stand $2^{k-F}$ apart.
@@ -196,7 +196,7 @@ print(f"ratio {errors['bfloat16'] / errors['TF32']:.0f}")
 # %% [markdown]
 # Three bits, a factor of 8. Factors may be short; *sums* may not: 256 + 1 is 256 in bfloat16 (lesson 07). Float32 stays for the sums inside products, softmax, norms and loss, and for weights, to which updates are added. `torch.autocast`, by `train(dtype=torch.bfloat16)`, converts for the products and leaves the weights alone.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. Weights, gradients, moments
 #
 # Bytes a parameter, measured, and the sum for 7 billion. **Predict** the row of autocast.
@@ -231,7 +231,7 @@ assert ways["train, float32"] == [4 * count, 4 * count, 8 * count]
 # %% [markdown]
 # Autocast saves nothing here: 16 bytes a parameter, as float32. The last row saves half, at a price (Misconceptions). AdamW's step counters, 4 bytes a tensor, are left out.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. Activations and cache
 #
 # For the gradient, torch keeps what each operation will need (lesson 03). In a pre-norm block, per position, in numbers: input and output of two norms (4 d_model), their means and deviations (4); queries, keys, values and what attention gives (4 d_model, and for each head one number, the log of its softmax's denominator); the hidden layer before and after its activation (2 d_ff = 8 d_model). Together 16 d_model + n_heads + 4.
@@ -291,14 +291,14 @@ assert cache.bytes == formula
 seven = 2 * 32 * 32 * 128 * 4096 * 2  # Llama 2 7B: 32 layers, 32 key heads of 128
 print(f"7 billion parameters, 4,096 positions, 2 bytes: {seven / 1e9:.2f} GB a request")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. Your own roof
 #
 # A matrix of $m$ numbers of $b_w$ bytes meets $B$ rows: $2mB$ operations, $m b_w$ bytes read, so intensity $2B/b_w$, whatever the matrix. In decoding, $B$ is the batch: 0.5 for one row in float32. A prompt of 512 tokens, all known, is 512 rows.
 #
 # **Predict:** how many times as long does one matrix take for 8 rows as for 1? And for 512?
 
-# %% tags=["gpu", "nbval-ignore-output"]
+# %% tags=["gpu", "nbval-ignore-output", "slide"]
 from course_lib.hardware import dtype, fastest_seconds, read_bandwidth
 
 kind = dtype(on)
@@ -322,7 +322,7 @@ for batch in batches:
     print(f"{batch:3} rows take {seconds[-1] / seconds[0]:5.1f} times as long as 1")
 assert seconds[-1] < 300 * seconds[0]
 
-# %% tags=["gpu", "nbval-ignore-output"]
+# %% tags=["gpu", "nbval-ignore-output", "slide"]
 intensities = [2 * batch / kind.itemsize for batch in batches]
 curves = {
     "roof": [min(rate, n * bandwidth) / 1e9 for n in intensities],
@@ -367,7 +367,7 @@ print(f"a step for {room}: {step * 1000:.0f} ms, {room / step:.0f} tokens a seco
 # %% [markdown]
 # Memory is full long before the bend, and by then the caches take more reading than the weights. Hence grouped heads and windows (lesson 10).
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. Kernels
 #
 # A better kernel does the same with less traffic. PyTorch's attention has several back ends; `sdpa_kernel` asks for one. Which can run depends on device, dtype and mask. **Predict** for 8 heads and 1,024 positions: MATH writes the tables of scores to memory, FLASH does not. About how many MiB more does MATH keep?
@@ -430,7 +430,7 @@ else:
 # %% [markdown]
 # One by one 56 MB are moved: three operations read 8 and write 8, the sum reads 8. Joined, 8 MB: 7 times, if memory alone sets the pace; caches and fresh memory shift that. Large products are good kernels already.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. Two processes, one gradient
 #
 # *Data parallel*: every process holds the whole model and a part of the batch. Gradients are added up over processes (an *all-reduce*); each makes the same update.
@@ -575,12 +575,12 @@ print(f"tensor parallel: {n_layers * 4 * stream / 1e9:.1f} GB all-reduced a row"
 print(f"pipeline: {2 * stream / 1e9:.2f} GB a row and cut, there and back")
 print(f"idle with 4 stages and 16 micro-batches: {3 / (16 + 3):.0%}")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 8. A killed process
 #
 # After step 7 of 0 to 11 the second process is killed, with no chance to clean up. `train` writes a checkpoint every 3 updates. **Predict:** does the first process go on? From which step does the same command start again?
 
-# %%
+# %% tags=["slide"]
 print("ended well:", launch("killed", fatal=7))
 checkpoint = torch.load(folder / "killed.pt", weights_only=True)
 n_kept = len(checkpoint["losses"])
@@ -593,7 +593,7 @@ assert (n_kept, resumed_steps[0], resumed_steps[-1]) == (6, 6, 11)
 # %% [markdown]
 # The first process waits for a sum that cannot be completed; torchrun ends the job. Two updates were lost. The second start found the checkpoint.
 
-# %%
+# %% tags=["slide"]
 lost = [float("nan")] * 6
 curves = {
     "not interrupted": losses,
@@ -706,7 +706,7 @@ del block
 print(inspect.getsource(hardware.distributed).split('"""')[-1])
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “Each process takes its own mean, then the gradients are averaged.”
@@ -732,24 +732,24 @@ for i in (0, 10, 18):
 # %% [markdown]
 # No error is raised, yet a token of a short micro-batch counts more. Notice it as here, at unequal counts.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “The same seed everywhere makes a job reproducible.”
 #
 # Two processes draw their batches from seed 3. **Predict** their gradient, against that of one.
 
-# %%
+# %% tags=["slide"]
 one, other = batch_at(3), batch_at(3)
 print("equal:", torch.allclose(gradient(one, other), gradient(one), atol=1e-6))
 
 # %% [markdown]
 # Twice the work, one gradient. Weights must start alike, *data* must differ: here the micro-batch's number is the seed, and process $r$ of $R$ takes numbers $r, r+R, r+2R \dots$ Notice it: print each rank's first ids.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “Half the bits, half the memory.”
 #
 # The ledger says 16 bytes a parameter with and without autocast. And activations? **Predict** the share that is left.
 
-# %%
+# %% tags=["slide"]
 stack = Stack(DecoderConfig(11, 56, 3, n_heads=7))
 x = torch.randn(19, 23, 56, requires_grad=True)
 full = kept_bytes(stack, partial(stack, x, causal=True))
@@ -760,7 +760,7 @@ print(f"activations kept: {full:,} bytes; under autocast {half / full:.0%}")
 # %% [markdown]
 # The inputs of norms stay in float32; what queries, keys and values read is converted, and kept, once for each; converted copies of the weights are kept as well. Notice it: count bytes, as here.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “Then store the weights in bfloat16.”
 #
 # That halved the ledger. But in bfloat16 `x + y == x` holds for sure up to $|y| = |x|/512$, never above $|x|/256$ (lesson 07). A norm's gains start at 1; AdamW's updates are about as large as the learning rate, 0.001. **Predict:** where are the gains after 120 updates?
@@ -829,12 +829,12 @@ print("as expected")
 # %% [markdown]
 # The gains never left 1: each update was below 1/512 and was rounded away. Every seed lost; autocast, which adds to float32 weights, stayed within 0.01. Notice it: count the weights that an update changed. (One small model, one learning rate; gradients, moments and the whole forward pass were bfloat16 too, and what each costs is not shown.)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### “My timer says the GPU takes no time.”
 #
 # A GPU works through a queue; a call returns once its work is *queued*. We play it with a thread that works for 0.2 seconds. **Predict** both times.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "slide"]
 import time
 from concurrent.futures import ThreadPoolExecutor
 
