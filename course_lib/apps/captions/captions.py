@@ -17,6 +17,7 @@ from course_lib.apps.captions.words import Word
 from course_lib.audio import SAMPLE_RATE
 
 SOFT_SECONDS, HARD_SECONDS = 12.0, 20.0  # of a window, when it is cut
+SHORTEST_SECONDS = 8.0  # of a window with silence; 10 s take longer and are no better
 LEAD_SECONDS = 0.5  # of silence that is kept before a word
 SETTLED_SECONDS = 0.4  # since a word's end, after which it is not half spoken
 REST_SECONDS = 1.5  # a pause after which a window begins anew
@@ -79,7 +80,7 @@ class Captions:
                 f"pause_seconds was {pause_seconds}; pass {SHORTEST_PAUSE} or more, or None"
             )
         self.chunk_seconds = chunk_seconds
-        self._recognise = recogniser or Recogniser(model, tokenizer)
+        self._recognise = recogniser or Recogniser(model, tokenizer, SHORTEST_SECONDS)
         self.pause_seconds, self.clock = pause_seconds, clock
         self.settled_seconds = settled_seconds
         self._soft, self._hard = soft_seconds, hard_seconds

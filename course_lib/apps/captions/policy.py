@@ -57,7 +57,11 @@ class StablePrefix:
             The newly committed words.
         """
         words = list(words)
-        n = len(words) if flush else max(self._n_agreed(words), _n_until(words, settled))
+        n = (
+            len(words)
+            if flush
+            else max(self._n_agreed(words), _n_until(words, settled))
+        )
         self.committed += words[:n]
         self.pending = words[n:]
         kept = [*self._earlier, words][1 - self.agreement or len(words) + 1 :]

@@ -13,7 +13,7 @@ from course_lib.apps.captions.writing import Transcript, write
 from course_lib.audio import SAMPLE_RATE, log_mel
 from course_lib.modes import mode
 
-SHORTEST_WINDOW, SILENCE_BEHIND, LONGEST_WINDOW = 8.0, 1.5, 30.0  # seconds
+SHORTEST_WINDOW, SILENCE_BEHIND, LONGEST_WINDOW = 10.0, 1.5, 30.0  # seconds
 TOKENS_A_SECOND, TOKENS_BESIDES = 6, 8  # more than anybody speaks: it is a loop
 POSITION_SECONDS = 0.02
 LATE = 0.1  # seconds that attention comes behind the sound, measured
@@ -42,6 +42,8 @@ class Recogniser:
     Args:
         model: a Whisper: an EncoderDecoder of sound with alignment_heads.
         tokenizer: its SpeechTokenizer.
+        shortest_seconds: a shorter window is filled up with silence: without any the
+            model repeats itself.
 
     Raises:
         ValueError: the model has no alignment heads.
@@ -50,13 +52,14 @@ class Recogniser:
     Lesson: notebooks/14_captions.ipynb
     """
 
-    def __init__(self, model, tokenizer):
+    def __init__(self, model, tokenizer, shortest_seconds: float = SHORTEST_WINDOW):
         if not getattr(model, "alignment_heads", None):
             raise ValueError(
                 "the model has no alignment_heads, so words would have no times; pass "
                 "what load('whisper-tiny.en') returns"
             )
         self.model, self.tokenizer = model, tokenizer
+        self.shortest_seconds = shortest_seconds
 
     @torch.inference_mode()
     def __call__(
@@ -86,7 +89,9 @@ class Recogniser:
                 f"a window of {seconds:.1f} s was given; the model hears at most "
                 f"{LONGEST_WINDOW:.0f} s at once, so cut it"
             )
-        window = min(max(SHORTEST_WINDOW, seconds + SILENCE_BEHIND), LONGEST_WINDOW)
+        window = min(
+            max(self.shortest_seconds, seconds + SILENCE_BEHIND), LONGEST_WINDOW
+        )
         n_mels = model.encoder.stem.first.in_channels
         before, guessed = _ids(known), _ids(guess)
         limit = TOKENS_BESIDES + int(TOKENS_A_SECOND * seconds) - len(before)
