@@ -4,7 +4,9 @@ TORCH_INDEX ?=
 WORKERS ?= 2
 LAB_FLAGS ?=
 FILE ?=
+NAME ?=
 CAPTIONS_FLAGS ?=
+DEMO_FLAGS ?=
 
 # what the lessons need from the start, and what lesson 14 adds
 MODEL := smollm2
@@ -21,8 +23,8 @@ NBVAL := --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=180 \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab chat captions test test-gpu check lint build release bench long mutants \
-	weights env clean python env-test fetch fetch-all plan-lab plan-test
+.PHONY: help lab chat captions demo slides test test-gpu check lint build release bench long mutants \
+	weights env clean python env-teach env-test fetch fetch-all plan-lab plan-test
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -38,6 +40,12 @@ chat: env fetch ## speak with SmolLM2 in this terminal
 captions: env ## write down what a recording says: make captions FILE=talk.wav
 	@$(BIN)/python -m course_lib.pretrained fetch whisper-tiny.en
 	@$(BIN)/python -m course_lib captions "$(or $(FILE),example)" $(CAPTIONS_FLAGS)
+
+demo: env-teach fetch-all ## show a demo as a page, for a projector: make demo NAME=masks
+	@$(BIN)/python tools/demo.py "$(NAME)" $(DEMO_FLAGS)
+
+slides: env-teach ## cut slides from lessons and demos into slides/, for no network: all, or NAME=02_masks
+	@$(BIN)/python tools/slides.py $(NAME)
 
 test: plan-test env-test lint fetch-all ## all that CI runs: lint, library, course, every notebook
 	$(PYTEST) --dist loadgroup --durations=25 course_lib tests
@@ -80,6 +88,9 @@ env: python ## prepare .venv, as far as it is not ready
 clean: ## remove .venv and the caches in this folder (the weights stay)
 	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
+
+env-teach: python
+	@$(INSTALL) --extra teach
 
 env-test: python
 	@$(INSTALL) --extra dev

@@ -20,7 +20,7 @@ import notebooks as tool  # noqa: E402
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LARGEST_BYTES = 300_000
 SKIPPABLE = {"weights", "compare", "cuda"}
-TAGS = {"gpu", "nbval-ignore-output", *SKIPPABLE}
+TAGS = {"gpu", "nbval-ignore-output", "slide", *SKIPPABLE}
 LESSON_HEADINGS = [
     "Question",
     "Picture",

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["title"]
 # # Softmax and temperature
 #
 # How do scores become a choice? Seven minutes; belongs to [lesson 01](../01_softmax.ipynb).
