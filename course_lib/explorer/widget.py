@@ -1,6 +1,7 @@
 """The explorer as a widget: Python keeps the numbers, the page draws them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import anywidget
@@ -10,7 +11,9 @@ from torch import Tensor
 
 from course_lib.decoder import Decoder
 from course_lib.explorer.answers import answer, header
-from course_lib.explorer.still import Still, draw_still
+from course_lib.explorer.fits import check_fits, settings_of
+from course_lib.explorer.still import draw_still
+from course_lib.figures import Still
 from course_lib.trace import Trace
 from course_lib.trace.buffer import packed
 
@@ -18,16 +21,29 @@ PAGE = Path(__file__).parent / "page"
 # one ES module without imports, in this order
 PARTS = (
     "elements",
+    "colours",
+    "sizes",
     "drawing",
     "store",
     "controls",
+    "predict",
     "whole",
+    "alignment",
     "head",
+    "feed",
+    "sampler",
+    "beams",
+    "training",
     "steps",
     "explorer",
 )
 MODES = ("global", "local", "dynamic", "static")
 KINDS = ("self", "cross", "feed_forward")
+# what look() moves, and state gives
+STATE = (
+    *("mode", "step", "layer", "head", "kind", "cell", "masked", "training_shown"),
+    *("temperature", "top_k", "top_p", "min_p", "predict"),
+)
 
 
 def page_source() -> str:
@@ -44,14 +60,14 @@ def page_source() -> str:
 class Explorer(anywidget.AnyWidget):
     """Look at a run of a decoder in four ways: whole, one head, step by step, a still.
 
-    What is shown are traits, so a lecture can be scripted (`explorer.step = 3`) and a
-    click be read (`explorer.cell`). A number outside of the trace shows the nearest one
-    that is there.
+    What is shown are traits, so a lecture can be scripted (`explorer.step = 3`, or
+    several at once with `look`) and a click be read (`explorer.cell`). A step, layer,
+    head or cell outside of the trace shows the nearest one that is there.
 
     Args:
         trace: what is looked at.
         unmasked: the same tokens through the same model without its causal mask.
-        training: the same model at a training pass.
+        training: the same model at a training pass over the same prompt.
         **state: first values of the traits below.
 
     Attributes:
@@ -62,20 +78,23 @@ class Explorer(anywidget.AnyWidget):
         masked: False shows `unmasked`.
         training_shown: True shows `training`.
         temperature, top_k, top_p, min_p: the sampler's; 0, 1 and 0 switch the last off.
+            They start at the settings of the run. A greedy run starts at temperature 1
+            with all filters off: at 0 one token would hold all the probability, and
+            nothing could be seen of what the model weighed.
         predict: True asks before it shows.
         font_scale: 1 to 3, for a projector.
         description: what is shown, in words; the page writes it.
 
     Raises:
-        ValueError: the trace has no step, the traces are not of one model, or the state
-            has an unknown name.
+        ValueError: the trace has no step; the traces are not of one model, or not of
+            the same tokens; the state has an unknown name or a value that does not fit.
 
     Lesson: notebooks/00_start.ipynb
 
     >>> from course_lib.decoder import Decoder, DecoderConfig
     >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
     >>> explorer = explore(decoder, [1, 2, 3], max_new_tokens=2, mode="local")
-    >>> explorer.step = 1
+    >>> explorer.look(step=1, layer=1, head=2)
     >>> sorted(explorer.traces)
     ['main', 'training', 'unmasked']
     """
@@ -84,16 +103,16 @@ class Explorer(anywidget.AnyWidget):
     _css = PAGE / "explorer.css"
     header = traitlets.Dict().tag(sync=True)
     mode = traitlets.Enum(MODES, "global").tag(sync=True)
-    step = traitlets.Int(0, min=0).tag(sync=True)
-    layer = traitlets.Int(0, min=0).tag(sync=True)
-    head = traitlets.Int(0, min=0).tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    layer = traitlets.Int(0).tag(sync=True)
+    head = traitlets.Int(0).tag(sync=True)
     kind = traitlets.Enum(KINDS, "self").tag(sync=True)
     cell = traitlets.Tuple(traitlets.Int(), traitlets.Int(), default_value=(0, 0)).tag(
         sync=True
     )
     masked = traitlets.Bool(True).tag(sync=True)
     training_shown = traitlets.Bool(False).tag(sync=True)
-    temperature = traitlets.Float(1.0, min=0, max=10).tag(sync=True)
+    temperature = traitlets.Float(1.0, min=0).tag(sync=True)
     top_k = traitlets.Int(0, min=0).tag(sync=True)
     top_p = traitlets.Float(1.0, min=0.0001, max=1).tag(sync=True)
     min_p = traitlets.Float(0.0, min=0, max=1).tag(sync=True)
@@ -111,22 +130,51 @@ class Explorer(anywidget.AnyWidget):
         given = {"main": trace, "unmasked": unmasked, "training": training}
         self.traces = {name: one for name, one in given.items() if one is not None}
         for name, one in self.traces.items():
-            if not one.steps:
-                raise ValueError(
-                    f"the {name} trace is empty: record it with Trace.record(model, tokens)"
-                )
-            if one.config["n_layers"] != trace.config["n_layers"]:
-                raise ValueError(
-                    f"the {name} trace is of another model: record it anew"
-                )
+            check_fits(name, one, trace)
+        self._check_names(state)
+        # the newest row of each step, where nobody says which
+        newest = {"cell": (len(trace.tokens) - 1, 0)}
+        start = newest | settings_of(trace) | state
+        with _sentences():
+            super().__init__(header=header(self.traces), **start)
+        self.on_msg(self._on_question)
+
+    def look(self, **state) -> None:
+        """Show something else: set several traits at once, drawn as one change.
+
+        Args:
+            **state: new values of the traits; all others stay.
+
+        Raises:
+            ValueError: there is no trait of that name, or a value does not fit; then
+                nothing changes.
+
+        Lesson: notebooks/00_start.ipynb
+
+        >>> from course_lib.decoder import Decoder, DecoderConfig
+        >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
+        >>> explorer = explore(decoder, [1, 2, 3])
+        >>> explorer.look(mode="local", layer=1, head=2)
+        >>> explorer.mode, explorer.layer, explorer.head
+        ('local', 1, 2)
+        """
+        self._check_names(state)
+        # one message to the page; and if a value is refused, the others are taken back
+        with _sentences(), self.hold_sync(), self.hold_trait_notifications():
+            for name, value in state.items():
+                setattr(self, name, value)
+
+    @property
+    def state(self) -> dict:
+        """What is shown, as look() takes it; without font_scale and description."""
+        return {name: getattr(self, name) for name in STATE}
+
+    def _check_names(self, state: dict) -> None:
+        """Refuse names that are no traits of the explorer's own."""
         if unknown := state.keys() - set(self.trait_names()):
             raise ValueError(
                 f"unknown settings {', '.join(sorted(unknown))}; see Explorer and explore"
             )
-        # the newest row of each step, where nobody says which
-        newest = {"cell": (len(trace.tokens) - 1, 0)}
-        super().__init__(header=header(self.traces), **(newest | state))
-        self.on_msg(self._on_question)
 
     def figure(self, **state) -> Still:
         """Return a still of what is shown, with alt text and caption.
@@ -160,15 +208,15 @@ class Explorer(anywidget.AnyWidget):
     def _shown(self) -> dict:
         """Give the state as draw_still takes it, moved into the trace where it is not."""
         trace = self.traces[self._view()]
-        step = min(self.step, len(trace.steps) - 1)
+        step = _nearest(self.step, len(trace.steps))
         entry = trace.steps[step]
         start, end = entry["start"], entry["start"] + entry["n_positions"]
         kind = self.kind if trace.n_memory or self.kind != "cross" else "self"
         return {
             "mode": "local" if self.mode == "static" else self.mode,
             "step": step,
-            "layer": min(self.layer, trace.config["n_layers"] - 1),
-            "head": min(self.head, trace.config["n_heads"] - 1),
+            "layer": _nearest(self.layer, trace.config["n_layers"]),
+            "head": _nearest(self.head, trace.config["n_heads"]),
             "kind": kind,
             "query": min(max(self.cell[0], start), end - 1),
         }
@@ -212,6 +260,21 @@ class Explorer(anywidget.AnyWidget):
             return data | {"text/plain": str(error)}, metadata
 
 
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Turn what traitlets says of a wrong value into a ValueError."""
+    try:
+        yield
+    except traitlets.TraitError as error:
+        words = str(error).rstrip(".")
+        raise ValueError(f"{words}; see the attributes of Explorer") from None
+
+
+def _nearest(number: int, count: int) -> int:
+    """Return the nearest number from 0 to below a count."""
+    return max(0, min(number, count - 1))
+
+
 def explore(
     model: Decoder,
     tokens: Sequence[int] | Tensor,
@@ -237,7 +300,7 @@ def explore(
             Trace.record; all others as in Explorer.
 
     Raises:
-        ValueError: as Trace.record.
+        ValueError: as Trace.record and Explorer.
 
     Lesson: notebooks/00_start.ipynb
 

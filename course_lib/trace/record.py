@@ -11,6 +11,7 @@ from course_lib.decoder import Decoder
 from course_lib.modes import mode
 from course_lib.sampling import Sampler
 from course_lib.trace.buffer import packed
+from course_lib.trace.checks import check_count, check_names, decoder_of, ids_of, naming
 from course_lib.trace.recorder import Recorder
 
 
@@ -33,6 +34,7 @@ class Trace:
             likeliest, id and string), kept (ids that could be drawn), dropped_mass and
             stopped; multiply_adds, milliseconds and difference, each with and without a
             cache where both ran.
+        sampler: the settings of what chose the tokens; empty where none was chosen.
         beams: what a beam search kept, a list a step, best first: ids and strings of
             the new tokens, total (sum of log-probabilities), score, finished.
         arrays: tensors by (name, step): scores, allowed, weights of "self" (and
@@ -59,6 +61,7 @@ class Trace:
     target_strings: list[str] = field(default_factory=list)
     masked: bool = True
     steps: list[dict] = field(default_factory=list)
+    sampler: dict = field(default_factory=dict)
     beams: list[list[dict]] = field(default_factory=list)
     arrays: dict[tuple[str, int], Tensor] = field(default_factory=dict)
 
@@ -105,9 +108,10 @@ class Trace:
             The trace.
 
         Raises:
-            ValueError: a block returned no attention weights, targets do not fit the
-                tokens, memory_strings not the memory, or as Decoder.forward and
-                beam_search.
+            ValueError: model is no decoder, tokens are empty or no ids, max_new_tokens
+                is negative, text gives no string, a block returned no attention weights,
+                targets do not fit the tokens, memory_strings not the memory, or as
+                Decoder.forward and beam_search.
 
         Lesson: notebooks/00_start.ipynb
 
@@ -119,16 +123,13 @@ class Trace:
         >>> tuple(trace.arrays["self_weights", 0].shape)
         (2, 3, 3, 3)
         """
-        model = getattr(model, "decoder", model)
-        ids = torch.as_tensor(tokens).tolist()
+        model, ids, text = decoder_of(model), ids_of(tokens), naming(text)
+        check_count("max_new_tokens", max_new_tokens)
+        text(ids[0])  # wrong names are named before the model runs
         trace = cls(asdict(model.config), _tree(model), ids, [], masked=masked)
         trace.n_memory = 0 if memory is None else memory.shape[1]
         trace.memory_strings = list(memory_strings)
-        if memory_strings and len(memory_strings) != trace.n_memory:
-            raise ValueError(
-                f"{len(memory_strings)} memory_strings were given for a memory of "
-                f"{trace.n_memory} places; pass one for each"
-            )
+        check_names(trace.memory_strings, trace.n_memory)
         runner = Recorder(trace, model if masked else _unmasked(model), memory)
         with mode(model, training=False), torch.no_grad():
             if targets is not None:

@@ -14,6 +14,7 @@ from course_lib.masks import causal_mask
 from course_lib.sampling import Sampler
 from course_lib.training import IGNORED
 
+SETTINGS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "suppress")
 SHOWN_IDS = 64  # of those that may be drawn from a large vocabulary
 N_CANDIDATES = 12
 
@@ -44,6 +45,8 @@ class Recorder:
     ) -> None:
         """Record a prefill, then the passes that choose one token each."""
         cache, start, phase = None, 0, "prefill"
+        if max_new_tokens:
+            self.trace.sampler = _settings(sampler)
         if use_cache:
             room = len(self.trace.tokens) + max_new_tokens
             cache = self.model.new_cache(1, max_length=room)
@@ -186,6 +189,14 @@ class Recorder:
             stopped=chosen == eos_id,
         )
         return chosen == eos_id
+
+
+def _settings(sampler: Sampler) -> dict:
+    """Give the settings of a sampler that are on, as plain values."""
+    found = {name: getattr(sampler, name, None) for name in SETTINGS}
+    if found["suppress"] is not None:
+        found["suppress"] = [int(i) for i in found["suppress"]]
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _without_filters(sampler: Sampler) -> Sampler:

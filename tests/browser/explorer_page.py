@@ -86,7 +86,7 @@ const ratio = canvas.width / parseFloat(canvas.style.width);
 const pen = canvas.getContext("2d");
 return arguments[1].map(([row, column]) => {
   // below what is written in a large cell; in a small one away from its neighbours
-  const low = height < 15 ? 0.5 : 0.88;
+  const low = height < 20 ? 0.5 : 0.88;
   const [x, y] = [left + 1 + (column + 0.5) * cell, top + 1 + (row + low) * height];
   return [...pen.getImageData(Math.floor(x * ratio), Math.floor(y * ratio), 1, 1).data];
 });
@@ -177,6 +177,15 @@ class Page:
     def table(self, words):
         (found,) = [one for one in self.tables() if words in one["caption"]]
         return found
+
+    def scale(self, key):
+        """Give the words below a matrix: what its outermost colours mean."""
+        script = (
+            "return [...document.querySelector(arguments[0]).parentElement"
+            ".querySelectorAll('.dx-scale span:not([aria-hidden])')]"
+            ".map((end) => end.textContent)"
+        )
+        return self.browser.execute_script(script, f'[data-key="{key}"]')
 
     def pixels(self, key, cells, shape):
         """Give the red, green, blue of a spot below the middle of each cell."""

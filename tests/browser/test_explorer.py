@@ -129,7 +129,7 @@ def check_head(page, name, step, layer, head, kind, cell):
     n_keys = found["weights"].shape[1]
     table = page.table("reads")
     assert len(table["rows"]) == n_keys
-    assert table["heads"][2] == "÷ √4"
+    assert table["heads"][2] == f"÷ √{found['queries'].shape[-1]}"
     word = trace.strings[query]
     assert table["caption"].startswith(f"What “{word}” (position {query}) reads")
     assert same(every_number(table["caption"])[-1], found["sums"][row])
@@ -152,11 +152,30 @@ def check_head(page, name, step, layer, head, kind, cell):
     assert f"“{word}” at position {query} reads most from “{labels[best]}”" in status
     assert same(re.search(rf"key {best}: (\S+)\.(?= |$)", status)[1], weights[best])
     n_hidden = int((~found["allowed"][row]).sum())
-    assert (f"{n_hidden} of {n_keys} keys are hidden" in status) == (n_hidden > 0)
+    verb = "is" if n_hidden == 1 else "are"
+    assert (f"{n_hidden} of {n_keys} keys {verb} hidden" in status) == (n_hidden > 0)
     if name == "unmasked" and kind == "self":
         leaked = weights[query + 1 :].sum()
         assert same(re.search(r"mask (\S+) of its weight", status)[1], leaked)
+    check_scales(page, found)
     check_pictures(page, found, (row, min(max(cell[1], 0), n_keys - 1)))
+
+
+def check_scales(page, found):
+    """Below each matrix stand the numbers of its darkest colours."""
+    top = largest(found["scaled"], found["scores"])
+    tops = {"products": largest(found["products"]), "scaled": top, "allowed": top}
+    tops |= {"outputs": largest(found["outputs"])}
+    for key, most in tops.items():
+        low, high = page.scale(key)
+        assert value_of(high) == -value_of(low) == pytest.approx(most, abs=0.006), key
+    assert page.scale("weights") == ["0", "1"]
+
+
+def largest(*tables):
+    """The largest size of a finite number."""
+    numbers = torch.cat([table.flatten() for table in tables]).abs()
+    return float(numbers[numbers.isfinite()].max())
 
 
 def check_cell(page, plain, found, row, key):
@@ -182,7 +201,7 @@ def check_pictures(page, found, chosen):
         for column in range(n_columns)
         if abs(row - chosen[0]) > near and abs(column - chosen[1]) > near
     ]
-    most = max(float(found["scaled"].abs().max()), float(found["scores"].abs().max()))
+    most = largest(found["scaled"], found["scores"])
     weights = page.pixels("weights", cells, shape)
     masked = page.pixels("allowed", cells, shape)
     for cell, weight_pixel, score_pixel in zip(cells, weights, masked, strict=True):
@@ -428,6 +447,24 @@ def test_the_samplers_fields_change_the_table_as_python_does(open_page):
     check_sampler(page, trace, 1)
 
 
+def test_the_samplers_fields_start_at_the_settings_of_the_run(open_page):
+    page = open_page(make())
+    page.show(mode="dynamic")
+    fields = {"temperature": 1.3, "top_k": 9, "top_p": 1, "min_p": 0}
+    for name, value in fields.items():
+        assert float(page.control(name).get_attribute("value")) == value
+    assert "In the run 9 tokens could be drawn" in page.part("run")
+    plain, _ = answer(
+        page.explorer.traces,
+        {"about": "sampler", "trace": "main"} | fields | {"step": 0},
+    )
+    assert plain["n_kept"][-1] == page.explorer.traces["main"].steps[0]["n_kept"]
+    page = open_page(explore(small_decoder(), [1, 2], max_new_tokens=1))
+    page.show(mode="dynamic")
+    assert float(page.control("temperature").get_attribute("value")) == 1
+    assert "greedy (temperature 0)" in page.part("run")
+
+
 def test_the_still_is_the_one_that_python_draws(open_page):
     page = open_page(make("memory"))
     page.show(mode="static", step=1, layer=1, head=2, kind="cross", cell=(4, 2))
@@ -489,6 +526,13 @@ def place_of(page, key, row, column):
     x, y = left + (column + 0.5) * cell, top + (row + 0.5) * cell
     size = canvas.size
     return canvas, round(x - size["width"] / 2), round(y - size["height"] / 2)
+
+
+def hover(page, key, row, column):
+    canvas, x, y = place_of(page, key, row, column)
+    moves = ActionChains(page.browser, duration=0)
+    moves.move_to_element_with_offset(canvas, x, y).perform()
+    page.settle()
 
 
 def click(page, key, row, column):
@@ -654,18 +698,45 @@ def test_predicting_hides_the_key_that_is_read_until_one_looks(open_page):
         assert page.part("cell").endswith("weight ?")
         assert "reads most" not in page.status
         assert page.status == page.explorer.description
-        cells = [(3, column) for column in range(n_keys)]
+        assert every_number(re.sub(r"√\d", "", page.part("cell"))) == []
         shape = tuple(found["weights"].shape)
-        assert set(page.pixels("weights", cells, shape)) == {(255, 255, 255)}
+        matrices = {"products", "scaled", "allowed", "weights"}
+        for row, key in ((row, key) for row in range(4) for key in matrices):
+            cells = [(row, column) for column in range(n_keys)]
+            for cell, pixel in zip(cells, page.pixels(key, cells, shape), strict=True):
+                masked = not found["allowed"][cell] and key in ("allowed", "weights")
+                assert is_hatched(pixel) if masked else pixel == (255, 255, 255)
+        assert page.scale("products") == page.scale("outputs") == ["−", "+"]
         assert not page.every(".dx path"), "no ribbons"
         text = page.text(".dx-view")
-        secrets = [f"{weight:.4f}" for weight in weights if 0.001 < weight < 0.999]
+        stages = ("products", "scaled", "scores", "weights", "outputs")
+        numbers = torch.cat([found[stage].flatten() for stage in stages]).tolist()
+        secrets = [f"{number:.4f}" for number in numbers if 0.001 < abs(number)]
         assert not [secret for secret in secrets if secret in text]
         Select(page.control("prediction")).select_by_index((best + 1) % n_keys)
         page.control("look").click()
         page.settle()
         assert f"({best}) most" in page.text(".dx-predict")
+        told = page.pixels("weights", [(3, best), (2, 0)], shape)
+        assert looks_like(told[0], shade(weights[best]))
+        assert told[1] == (255, 255, 255), "the other rows are still to be asked"
+        assert page.table("reads")["rows"][best][-1] == f"{weights[best]:.4f}"
+        hover(page, "weights", 2, 0)
+        assert "position 3" in page.table("reads")["caption"], "and not looked at"
+        page.show(predict=False)
         check_head(page, "main", 0, 0, 1, kind, (3, 1))
+
+
+def test_the_beams_stay_away_until_every_step_is_predicted(open_page):
+    page = open_page(make("memory"))
+    page.show(mode="dynamic", predict=True)
+    for step in range(len(page.explorer.traces["main"].steps)):
+        page.show(step=step)
+        assert not page.every("[data-beam]")
+        page.every("[data-key^=guess-]")[0].click()
+        page.control("look").click()
+        page.settle()
+    check_beams(page, page.explorer.traces["main"].beams)
 
 
 def test_a_prediction_outlives_a_redraw_and_a_pointer_on_its_way(open_page):
@@ -692,9 +763,9 @@ def test_a_sampler_field_takes_any_number_and_takes_back_what_is_none(open_page)
         ("temperature", "0.755", 0.755),
         ("top_p", "0.955", 0.955),
         ("min_p", "0.005", 0.005),
-        ("top_k", "2.5", 0),
-        ("top_k", "-1", 0),
-        ("temperature", "11", 0.755),
+        ("top_k", "2.5", 9),
+        ("top_k", "-1", 9),
+        ("temperature", "-1", 0.755),
     ):
         page.control(name).send_keys(Keys.CONTROL, "a")
         page.control(name).send_keys(given, Keys.TAB)
@@ -748,11 +819,137 @@ def test_a_font_twice_as_large_is_twice_as_large_where_it_is_read(open_page):
         )
         cell = float(page.control("weights").get_attribute("data-cell"))
         sizes[scale] = {"words": found[:2], "control": found[2], "cell": cell}
-    assert sizes[2]["words"] == [2 * size for size in sizes[1]["words"]] == [32, 32]
-    assert sizes[2]["cell"] == 2 * sizes[1]["cell"]
-    assert 16 <= sizes[1]["control"] < sizes[2]["control"]
-    assert Select(page.control("font_scale")).first_selected_option.text == "2 ×"
+    # the sentence above a picture grows only as far as the picture is still seen
+    assert sizes[1]["words"] == [16, 16]
+    assert sizes[2]["words"][0] > 20
+    assert sizes[2]["words"][1] == 32
+    assert sizes[2]["cell"] > sizes[1]["cell"]
+    assert 16 <= sizes[1]["control"] <= sizes[2]["control"]
+    assert size_shown(page) == "2 ×"
     check_head(page, "main", 0, 0, 1, "self", (3, 1))
+
+
+def size_shown(page):
+    box = Select(page.control("font_scale"))
+    return box.first_selected_option.get_attribute("textContent")
+
+
+def test_the_size_box_shows_any_size_that_python_asks_for(open_page):
+    page = open_page(make())
+    for scale in (1.25, 3, 1):
+        page.show(font_scale=scale)
+        assert size_shown(page) == f"{scale} ×"
+    Select(page.control("font_scale")).select_by_value("2")
+    page.settle()
+    assert page.explorer.font_scale == 2
+
+
+@pytest.fixture
+def projector(browser):
+    """A screen of 1280 × 720; beyond it one would have to scroll."""
+    screen = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    yield
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+EIGHT = [1, 7, 2, 5, 0, 3, 4, 6]
+BOTTOM = """
+const top = document.querySelector(".dx").getBoundingClientRect().top;
+const found = [...document.querySelectorAll(arguments[0])];
+return Math.max(...found.map((one) => one.getBoundingClientRect().bottom - top));
+"""
+PROJECTED = {
+    "global": (dict(mode="global"), ".dx-layers"),
+    "one head": (dict(mode="local"), ".dx-stages"),
+    "cross-attention": (dict(mode="local", kind="cross"), ".dx-stages"),
+    "a question": (dict(mode="local", predict=True), ".dx-predict"),
+    "feed-forward": (dict(mode="local", kind="feed_forward"), ".dx-strip"),
+    "a step": (dict(mode="dynamic"), '.dx-chips, [aria-label="The cache fills"]'),
+    "training": (dict(mode="dynamic", training_shown=True), ".dx-table"),
+    "a still": (dict(mode="static"), ".dx-status"),
+}
+# The sizes of all letters that can be seen, in pixels: of words, on pictures, on canvases.
+LETTERS = """
+const own = ({ childNodes }) => [...childNodes].some(({ nodeType }) => nodeType === 3);
+const seen = [...document.querySelectorAll(".dx *")].filter(
+  (one) => own(one) && one.checkVisibility());
+return [...window.drawn, ...seen.map((one) => parseFloat(getComputedStyle(one).fontSize))];
+"""
+DRAWN = """
+window.drawn = [];
+const { fillText } = CanvasRenderingContext2D.prototype;
+CanvasRenderingContext2D.prototype.fillText = function (...words) {
+  window.drawn.push(parseFloat(this.font));
+  return fillText.apply(this, words);
+};
+"""
+
+
+@pytest.mark.parametrize("what", PROJECTED)
+def test_on_a_projector_the_picture_is_seen_without_scrolling(
+    open_page, projector, what
+):
+    look, part = PROJECTED[what]
+    model = scatter_weights(small_decoder(cross_attention=True), 3, std=0.3)
+    given = dict(max_new_tokens=1, text=WORDS.__getitem__, memory_strings=PLACES)
+    page = open_page(explore(model, EIGHT, numbers(1, 7, 24, seed=5), **given))
+    page.browser.execute_script(DRAWN)
+    for scale in (1.5, 2):
+        page.browser.execute_script("window.drawn = []")
+        page.show(font_scale=scale, **look)
+        assert page.browser.execute_script(BOTTOM, part) <= 720
+        assert page.find(".dx-controls").size["height"] < 50
+        assert min(page.browser.execute_script(LETTERS)) >= 16
+        width = "return document.documentElement.scrollWidth"
+        assert page.browser.execute_script(width) <= 1280
+
+
+def test_a_head_of_64_numbers_stands_in_one_line_with_its_scores(open_page, projector):
+    sizes = dict(d_model=192, n_heads=3, n_kv_heads=3)
+    model = scatter_weights(small_decoder(**sizes), 3, std=0.1)
+    page = open_page(explore(model, EIGHT, text=WORDS.__getitem__))
+    for scale in (1, 1.5, 2):
+        page.show(mode="local", font_scale=scale)
+        bottoms = page.browser.execute_script(
+            "return [...document.querySelectorAll('.dx-stages canvas')].map("
+            "(one) => Math.round(one.getBoundingClientRect().bottom))"
+        )
+        assert len(bottoms) == 5
+        assert len(set(bottoms)) == 1
+        check_head(page, "main", 0, 1, 2, "self", (7, 3))
+        _, found = answer(
+            page.explorer.traces,
+            dict(about="attention", trace="main", step=0, layer=1, head=2, kind="self"),
+        )
+        outputs, cells = found["outputs"], [(2, 0), (2, 33), (4, 63)]
+        colours = page.pixels("outputs", cells, (8, 64))
+        for cell, colour in zip(cells, colours, strict=True):
+            assert looks_like(colour, signed_shade(outputs[cell], largest(outputs)))
+
+
+def test_of_a_large_font_more_controls_come_when_asked_for(open_page):
+    page = open_page(make())
+    assert not page.control("more").is_displayed()
+    page.show(font_scale=2, mode="local")
+    for key, always in (("mode-global", True), ("next", True), ("predict", False)):
+        assert page.control(key).is_displayed() == always
+    page.control("more").send_keys(Keys.ENTER)
+    assert page.control("more").get_attribute("aria-expanded") == "true"
+    page.control("predict").click()
+    page.settle()
+    assert page.explorer.predict
+    page.control("more").click()
+    assert not page.control("predict").is_displayed()
+
+
+def test_a_size_chosen_by_hand_keeps_the_focus(open_page):
+    page = open_page(make())
+    page.browser.execute_script("arguments[0].focus()", page.control("font_scale"))
+    page.press(Keys.ARROW_DOWN)
+    assert page.explorer.font_scale == 1.5
+    assert page.focus() == "font_scale"
+    assert page.control("font_scale").is_displayed()
 
 
 def test_play_walks_and_stops_and_is_gone_where_motion_is_not_wanted(open_page):
@@ -785,8 +982,11 @@ def test_present_fills_the_screen_with_the_explorer(open_page):
     page = open_page(make())
     page.control("present").click()
     script = "return document.fullscreenElement?.className"
-    until(page.browser, lambda: page.browser.execute_script(script) == "dx")
+    slim = "dx dx-slim"  # one row of controls
+    until(page.browser, lambda: page.browser.execute_script(script) == slim)
     page.browser.execute_async_script("document.exitFullscreen().then(arguments[0])")
+    root = "return document.querySelector('.dx').className"
+    until(page.browser, lambda: page.browser.execute_script(root) == "dx")
 
 
 def test_axe_finds_nothing_in_any_mode(open_page, axe):
@@ -887,9 +1087,28 @@ def test_one_token_is_enough(open_page):
     check_head(page, "main", 0, 1, 5, "self", (0, 0))
     check_feed(page, "main", 0, 1, 0)
     page.show(mode="dynamic", masked=True)
-    assert "1 of 1 positions" in page.status
+    assert ". Its one position is fed." in page.status
     page.show(mode="static")
     assert page.find(".dx-still img").get_attribute("alt")
+
+
+def test_one_of_a_thing_is_said_in_the_singular(open_page):
+    sizes = dict(n_layers=1, n_heads=1, n_kv_heads=1, cross_attention=True)
+    model = scatter_weights(small_decoder(**sizes), 3)
+    given = dict(memory=numbers(1, 1, 24), max_new_tokens=1, text=WORDS.__getitem__)
+    page = open_page(explore(model, [4], **given))
+    said = []
+    looks = [dict(mode=mode) for mode in MODES]
+    looks += [dict(mode="local", kind="cross"), dict(mode="local", kind="feed_forward")]
+    looks += [dict(mode="dynamic", training_shown=True)]
+    for look in looks:
+        page.show(**look)
+        said += [page.status, page.text(".dx-view")]
+        for picture in page.every(".dx-still img"):
+            said.append(picture.get_attribute("alt"))
+    assert "1 layer, 1 head of width 24" in said[0]
+    for plural in re.findall(r"(?<![\d.,√])\b1 [a-z]+(?: [a-z]+)?s\b", " ".join(said)):
+        assert plural.split()[1] in ("of", "is"), plural
 
 
 def test_an_empty_trace_is_refused_with_a_sentence():

@@ -8,6 +8,7 @@ import warnings
 import pytest
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -16,6 +17,7 @@ from course_lib.decoder import Decoder, DecoderConfig
 from course_lib.explorer.still import draw_still
 from course_lib.explorer.still.labels import label, said
 from course_lib.figures import png_bytes
+from course_lib.generation import beam_search
 from course_lib.sampling import Sampler
 from course_lib.trace import Trace
 
@@ -67,6 +69,15 @@ MAKERS = {
     "named memory": lambda: crossed(
         memory_strings="das ist ein Hund und so 日".split()
     ),
+    "beams": lambda: crossed(
+        max_new_tokens=4,
+        eos_id=0,
+        n_beams=3,
+        memory_strings="das ist ein Hund und so 日".split(),
+    ),
+    "long beams": lambda: record(
+        decoder(), [1, 2], max_new_tokens=30, eos_id=0, n_beams=2
+    ),
     "grouped": lambda: written(**GROUPED),
     "window": lambda: written(positions="alibi", window=3, pre_norm=False),
     "without a cache": lambda: record(decoder(), max_new_tokens=2, use_cache=False),
@@ -96,8 +107,10 @@ LOOKS = {
 # each look at each trace that changes what it draws
 DRAWN = {
     "decoder-only": "stack step head strips",
-    "encoder-decoder": "stack cross",
-    "named memory": "cross",
+    "encoder-decoder": "stack step cross",
+    "named memory": "step cross",
+    "beams": "step",
+    "long beams": "step",
     "grouped": "step head strips",
     "window": "stack head strips",
     "without a cache": "step",
@@ -281,7 +294,7 @@ def test_feed_forward_says_the_lengths_and_counts_what_is_positive(traces):
     n_positive = sum(number > 0 for number in hidden)
     assert f"has length {said(before)} before it and {said(behind)} behind" in still.alt
     assert f"{n_positive} of 60 hidden numbers are > 0" in still.alt
-    assert f"length is {said(sum(x * x for x in hidden) ** 0.5)}." in still.alt
+    assert f"length of all is {said(sum(x * x for x in hidden) ** 0.5)}." in still.alt
     added = sum((b - a) ** 2 for a, b in zip(*stream[-2:], strict=True)) ** 0.5
     assert f"What is added has length {said(added)}." in still.alt
 
@@ -339,6 +352,73 @@ def test_a_step_says_its_work_and_its_choice(traces):
     assert f"Candidates by probability: {told}." in still.alt
     assert "5 ids could be drawn." in still.alt
     assert f"{said(shares[chosen])}  ◀ chosen" in shown(still)
+
+
+def test_ribbons_are_as_wide_as_the_weights_that_a_forward_pass_gives(traces):
+    trace, model, kept = traces["beams"], decoder(cross_attention=True), {}
+    still = draw_still(trace, "dynamic", step=2, layer=1, head=2)
+    n_read = len(IDS) + 2
+    with torch.no_grad():
+        model(torch.tensor([trace.tokens[:n_read]]), memory(), record=kept)
+    weights = kept["cross", 1][0, 2]
+    (ribbons,) = still.figure.findobj(PathCollection)
+    wanted = [9 * w for w in weights.flatten().tolist() if w >= 0.05]
+    assert list(ribbons.get_linewidths()) == pytest.approx(wanted, rel=1e-3)
+    for position, row in enumerate(weights.tolist()):
+        most = row.index(max(row))
+        token = f"'{label(trace.strings[position])}' (position {position})"
+        place = f"'{trace.memory_strings[most]}' (place {most} of the memory)"
+        assert f"{token} reads most from {place}: {said(row[most])}" in still.alt
+    assert "In the cross-attention of layer 1, head 2, 'Once'" in still.alt
+
+
+def test_the_tree_holds_every_beam_that_the_search_kept(traces):
+    trace = traces["beams"]
+    still = draw_still(trace, "dynamic", step=1)
+    last = [line for line in still.alt.split(". ") if "search kept" in line]
+    assert last[0].startswith("The search kept 3 beams after 4 steps, best first: '")
+    found = beam_search(*(decoder(cross_attention=True), IDS, 3, 4, 0), memory=memory())
+    told = [
+        f"'{' '.join(label(WORDS[i]) for i in ids)}', score {said(score)}"
+        for ids, score in found
+    ]
+    assert "; ".join(told) in still.alt.replace(", finished", "")
+    dots = [line for line in still.figure.axes[0].lines if line.get_marker() == "o"]
+    assert len(dots) == 1 + sum(map(len, trace.beams))
+    for _, score in found:
+        assert f"score {said(score)}" in shown(still)
+    assert "prompt" in shown(still)
+
+
+def test_of_a_long_search_the_last_steps_are_drawn(traces):
+    still = draw_still(traces["long beams"], "dynamic")
+    n_steps = len(traces["long beams"].beams)
+    (words,) = [word for word in shown(still) if word.endswith("before")]
+    n_drawn = n_steps - int(words.split()[0])
+    dots = [line for line in still.figure.axes[0].lines if line.get_marker() == "o"]
+    assert 1 < n_drawn < n_steps
+    assert len(dots) == 1 + sum(map(len, traces["long beams"].beams[-n_drawn:]))
+
+
+def test_one_of_a_thing_is_said_in_the_singular(traces):
+    alone = traces["one token"]
+    words = draw_still(alone).alt
+    assert "Its one key is allowed." in words
+    assert "1 keys" not in words
+    assert draw_still(alone, "dynamic").caption == (
+        "Step 0 (prefill): the cache was empty, 1 is fed now."
+    )
+    trained = draw_still(traces["one token trained"], "dynamic").caption
+    assert "over 1 position at once" in trained
+    assert "over 1 target." in trained
+    two = record(decoder(n_layers=1), [1, 2], max_new_tokens=1)
+    assert "1 of 2 keys is masked." in draw_still(two, query=0).alt
+    assert "The stack of 1 layer in" in draw_still(two, "global").caption
+    unmasked = record(decoder(), [1, 2], masked=False)
+    assert re.search(
+        r"1 of the row's 2 weights, 0\.\d\d, lies on keys behind it: a leak\.",
+        draw_still(unmasked, query=0).alt,
+    )
 
 
 def test_a_trace_without_candidates_is_drawn_without_them(traces):

@@ -208,6 +208,17 @@ def test_the_stream_and_the_hidden_layer_are_those_of_the_forward_pass(pre_norm)
         torch.testing.assert_close(found[2], stream[0])
 
 
+def test_a_trace_keeps_the_settings_of_its_sampler():
+    sampler = Sampler(0.7, top_p=0.9, seed=1, suppress=(3, 5))
+    trace = Trace.record(decoder(), [1, 2], max_new_tokens=1, sampler=sampler)
+    assert trace.sampler == {"temperature": 0.7, "top_p": 0.9, "suppress": [3, 5]}
+    greedy = Trace.record(decoder(), [1, 2], max_new_tokens=1)
+    assert greedy.sampler == {"temperature": 0}
+    assert Trace.record(decoder(), [1, 2]).sampler == {}
+    assert Trace.record(decoder(), [1, 2], targets=[2, 3]).sampler == {}
+    assert Trace.from_buffer(*trace.to_buffer()).sampler == trace.sampler
+
+
 def test_the_logits_are_all_of_the_last_row():
     model = decoder()
     trace = Trace.record(model, [1, 2, 3], max_new_tokens=1)

@@ -78,12 +78,17 @@ function controls(model, set) {
   });
   // somebody who asked for no motion steps by hand
   play.hidden = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
+  // of a large font only the first row stands there until somebody asks for more
+  const more = press("More controls", "more", () => more.setAttribute("aria-expanded", !isOpen()));
+  const isOpen = () => more.getAttribute("aria-expanded") === "true";
+  more.setAttribute("aria-expanded", false);
   const present = press("Present", "present", (event) => event.target.closest(".dx").requestFullscreen?.());
+  for (const part of [parts.step, kind, parts.query, parts.key]) part.whole.classList.add("dx-more");
   const bar = element(
     "div",
     { className: "dx-controls" },
     element("div", { role: "group", "aria-label": "View", className: "dx-tabs" }, tabs.map(([, tab]) => tab)),
-    element("div", { className: "dx-row" }, scale.whole, predict.whole, masked.whole, training.whole, present),
+    element("div", { className: "dx-row dx-more" }, scale.whole, predict.whole, masked.whole, training.whole, present),
     element(
       "div",
       { className: "dx-row" },
@@ -95,9 +100,12 @@ function controls(model, set) {
       parts.query.whole,
       parts.key.whole,
     ),
+    more,
   );
 
   const update = (state) => {
+    // what has the focus stays there: keys must not fall through to the notebook
+    if (bar.querySelector(".dx-more:focus-within")) more.setAttribute("aria-expanded", true);
     const { mode, trace, config } = state;
     const { traces } = state.header;
     for (const [name, tab] of tabs) tab.setAttribute("aria-pressed", name === mode);
@@ -117,7 +125,12 @@ function controls(model, set) {
     }
     kind.fill(state.kinds.map((one) => [one, KIND_NAMES[one]]));
     kind.input.value = state.kind;
-    scale.input.value = scales.find(([one]) => one === state.scale)?.[0] ?? "";
+    scale.input.value = state.scale;
+    if (scale.input.value === "") {
+      const sizes = [...scales, [state.scale, `${state.scale} ×`]]; // Python may ask for any
+      scale.fill(sizes.sort(([one], [other]) => one - other));
+      scale.input.value = state.scale;
+    }
     masked.input.checked = state.name !== "unmasked";
     training.input.checked = state.name === "training";
     predict.input.checked = model.get("predict");

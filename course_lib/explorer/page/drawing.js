@@ -1,61 +1,22 @@
-// Matrices on a canvas: thousands of cells in a few milliseconds. The paper is white in
-// both themes; a meaning is never carried by colour alone.
+// Matrices on a canvas: thousands of cells in a few milliseconds.
 
-const INK = "#222222";
-const HATCH = "#777777";
-const BLUE = [0, 114, 178];
-const DARK_BLUE = [8, 48, 107];
-const ORANGE = [213, 94, 0];
-const LEAK = "#D55E00";
 const DEVICE = () => Math.min(globalThis.devicePixelRatio || 1, 3);
-
-const WHITE = [255, 255, 255];
-const GREY = [238, 238, 238];
-const PINK = [251, 227, 240];
-
-// White on the way to a colour, as red, green and blue.
-function towards(colour, share) {
-  return WHITE.map((white, i) => Math.round(white + (colour[i] - white) * share));
-}
-
-// Weights in 0..1: one hue, darker is more.
-function weightColour(value) {
-  return towards(DARK_BLUE, clamp(value, 0, 1) ** 0.7);
-}
-
-// Signed numbers: blue below 0, orange above, white at 0.
-function signedColour(value, most) {
-  const share = most > 0 ? clamp(Math.abs(value) / most, 0, 1) : 0;
-  return towards(value < 0 ? BLUE : ORANGE, share);
-}
-
-function largest(data) {
-  let most = 0;
-  for (const value of data) {
-    const size = Math.abs(value);
-    if (Number.isFinite(size) && size > most) most = size;
-  }
-  return most;
-}
-
-// Cells of a square picture of about 190 pixels; a few cells may be large.
-function cellSize(n_rows, n_columns, scale) {
-  return clamp(Math.floor((190 * scale) / Math.max(n_rows, n_columns, 1)), 3, 44 * scale);
-}
 
 // One canvas with rows × columns cells.
 //   colour(row, column): of the cell; NaN is given a cross by `value`.
 //   value(row, column): its number, hidden(row, column): hatched, marked(row, column): a leak.
+//   covered: for each row, whether its numbers are still to be predicted.
 //   rows, columns: labels or null; chosen: [row, column]; choose(row, column): on click.
 //   owner: the answer that the numbers are of; its cells are painted once and kept with it.
 function matrix(options) {
   const { name, n_rows, n_columns, scale, chosen } = options;
-  const font = 13 * scale;
-  const labelWidth = options.rows ? 72 * scale : 0;
-  const labelHeight = options.columns ? 70 * scale : 0;
+  const font = letters(scale);
+  const slanted = options.columns ? widest(options.columns, font) : 0;
+  const labelWidth = options.rows ? Math.ceil(widest(options.rows, font)) + 8 : 0;
+  const labelHeight = options.columns ? Math.ceil(slanted * Math.sin(SLANT) + font) : 0;
   const size = options.cell ?? cellSize(n_rows, n_columns, scale);
   const height = options.cell_height ?? size;
-  const overhang = options.columns ? 36 * scale : 0; // of the last slanted label
+  const overhang = Math.ceil(slanted * Math.cos(SLANT)); // of the last slanted label
   const width = labelWidth + n_columns * size + 2 + overhang;
   const tall = labelHeight + n_rows * height + 2;
   const canvas = element("canvas", {
@@ -97,8 +58,8 @@ function matrix(options) {
       if (column % every(size)) return;
       pen.save();
       pen.translate((column + 0.5) * size, -6);
-      pen.rotate(-Math.PI / 3);
-      pen.fillText(words, 0, 0, 78 * scale);
+      pen.rotate(-SLANT);
+      pen.fillText(words, 0, 0, slanted);
       pen.restore();
     });
   }
@@ -124,10 +85,10 @@ const PAINTED = new WeakMap();
 
 // The cells alone, without frames and labels: a step of the arrow mixes no colour anew.
 function kept(options, width, height) {
-  const { owner = {}, key, scale, written } = options;
+  const { owner = {}, key, scale, written, covered } = options;
   if (!PAINTED.has(owner)) PAINTED.set(owner, new Map());
   const pictures = PAINTED.get(owner);
-  const id = [key, scale, written, width, height].join();
+  const id = [key, letters(scale), written, width, height, covered].join();
   if (!pictures.has(id)) pictures.set(id, cells(options, width, height));
   return pictures.get(id);
 }
@@ -142,25 +103,29 @@ function fill(pen, { dots, hatched, crossed, over }, width, height) {
   for (const draw of over) draw(pen);
 }
 
-function cells({ n_rows, n_columns, value, colour, scale, hidden, marked, written }, width, height) {
+function cells({ n_rows, n_columns, value, colour, scale, hidden, marked, written, covered }, width, height) {
   const dots = element("canvas", { width: n_columns, height: n_rows }); // one a cell
   const image = new ImageData(n_columns, n_rows);
   const over = []; // what is drawn over the colours
   const [hatched, crossed] = [new Path2D(), new Path2D()];
-  const numbered = written && width >= 34 * scale;
+  const font = scale > 1 ? letters(scale) : 12 * scale;
+  const numbered = written && width >= 2.8 * font && height >= font;
   for (let row = 0; row < n_rows; row++) {
     for (let column = 0; column < n_columns; column++) {
       const [x, y] = [column * width, row * height];
       const found = value(row, column);
       let rgb = GREY;
       if (hidden?.(row, column)) line(hatched, x, y + height, x + width, y);
-      else if (Number.isNaN(found)) {
+      else if (covered?.[row]) {
+        rgb = WHITE;
+        if (width >= font && height >= font) over.push((pen) => write(pen, "?", rgb, x, y, width, height, font));
+      } else if (Number.isNaN(found)) {
         rgb = PINK;
         line(crossed, x, y, x + width, y + height);
         line(crossed, x + width, y, x, y + height);
       } else {
         rgb = colour(found, row, column);
-        if (numbered) over.push((pen) => write(pen, found, rgb, x + width / 2, y + height / 2, scale));
+        if (numbered) over.push((pen) => write(pen, number(found, 2), rgb, x, y, width, height, font));
         if (marked?.(row, column)) over.push((pen) => mark(pen, x, y, width, height));
       }
       image.data.set([...rgb, 255], 4 * (row * n_columns + column));
@@ -175,12 +140,12 @@ function line(path, x1, y1, x2, y2) {
   path.lineTo(x2, y2);
 }
 
-function write(pen, found, [red, green, blue], x, y, scale) {
+function write(pen, words, [red, green, blue], x, y, width, height, font) {
   pen.fillStyle = 0.3 * red + 0.6 * green + 0.1 * blue > 140 ? INK : "white";
-  pen.font = `${12 * scale}px sans-serif`;
+  pen.font = `${font}px sans-serif`;
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  pen.fillText(number(found, 2), x, y);
+  pen.fillText(words, x + width / 2, y + height / 2, width - 2);
 }
 
 // A leak: a dot with a rim in the corner, seen on light and dark cells.
@@ -213,15 +178,15 @@ function frame(pen, [row, column], width, height, n_rows, n_columns, whole) {
   pen.lineWidth = 1;
 }
 
-// A vector as one row of cells, across a given width.
-function strip(key, name, data, most, scale, width = 640) {
+// A vector as one row of cells, at most so many pixels wide.
+function strip(key, name, data, most, scale, width) {
   return matrix({
     key,
     name,
     scale,
     n_rows: 1,
     n_columns: data.length,
-    cell: clamp((width * scale) / Math.max(data.length, 1), 0.25, 22 * scale),
+    cell: clamp(width / Math.max(data.length, 1), 0.25, 22 * scale),
     cell_height: 18 * scale,
     value: (row, column) => data[column],
     colour: (found) => signedColour(found, most),

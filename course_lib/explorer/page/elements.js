@@ -63,6 +63,11 @@ function count(value) {
   return typeof value === "number" ? value.toLocaleString("en-US") : String(value);
 }
 
+// A number and its word, in the plural where there is not one.
+function counted(n, word) {
+  return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+}
+
 function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));
 }

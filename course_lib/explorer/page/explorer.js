@@ -26,6 +26,7 @@ function render({ model, el }) {
   const memo = new Map(); // what was predicted in this view
   let hovered = null;
   let drawing = 0;
+  let width = 900;
 
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
@@ -53,8 +54,9 @@ function render({ model, el }) {
 
   function draw() {
     drawing = 0;
-    const state = shown(model);
-    root.style.fontSize = `${16 * state.scale}px`;
+    const state = { ...shown(model), width };
+    root.style.setProperty("--dx-size", `${16 * state.scale}px`);
+    root.classList.toggle("dx-slim", state.scale > 1 || document.fullscreenElement === root);
     update(state);
     const found = VIEWS[state.mode](state, store, { ...tools, hovered });
     root.setAttribute("aria-busy", found.waiting);
@@ -82,6 +84,13 @@ function render({ model, el }) {
     memo.clear();
     changed();
   };
+  const room = new ResizeObserver(([{ contentRect }]) => {
+    if (Math.abs(contentRect.width - width) < 20) return; // a scroll bar that comes and goes
+    width = contentRect.width;
+    schedule();
+  });
+  room.observe(root);
+  document.addEventListener("fullscreenchange", schedule);
   for (const name of TRAITS) model.on(`change:${name}`, name === "header" ? anew : changed);
   // In a notebook, keys such as x and the arrows are also commands on cells; Ctrl+S is meant.
   root.addEventListener("keydown", (event) => {
@@ -92,6 +101,8 @@ function render({ model, el }) {
   draw();
   return () => {
     stop();
+    room.disconnect();
+    document.removeEventListener("fullscreenchange", schedule);
     cancelAnimationFrame(drawing);
     store.close();
     for (const name of TRAITS) model.off(`change:${name}`, name === "header" ? anew : changed);

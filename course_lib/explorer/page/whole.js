@@ -35,7 +35,7 @@ function wholeView(state, store, { set, model, memo }) {
       Object.entries(part.shapes).map(([name, sizes]) => `${name} ${sizes.join(" × ")} `),
       part.name === "head" && config.tie_weights
         ? "the embedding's weights"
-        : `${count(own(part))} parameters`,
+        : counted(own(part), "parameter"),
     );
   const ready = answer && !answer.error;
   const added = ready ? answer.arrays.added : null;
@@ -80,14 +80,14 @@ function wholeView(state, store, { set, model, memo }) {
   const stack = element(
     "div",
     { className: "dx-stack" },
-    arrow(`${count(entry.n_positions)} token ${entry.n_positions === 1 ? "id" : "ids"}`),
+    arrow(counted(entry.n_positions, "token id")),
     outer.filter((part) => part.i < first).map(box),
     arrow(`residual stream, ${flow}`),
     element("ol", { className: "dx-layers", start: 0 }, layers),
     arrow(flow),
     outer.filter((part) => part.i > first).map(box),
     arrow(`logits, ${count(entry.n_positions)} × ${count(config.vocab_size)}; the last row goes to the sampler`),
-    "chosen" in entry && (!model.get("predict") || memo.has(`${state.name}:${state.step}`))
+    "chosen" in entry && (!model.get("predict") || memo.has(tokenSecret(state, state.step)))
       ? element("p", { className: "dx-box" }, "next token: ", token(trace.strings[start + entry.n_positions]))
       : null,
   );
@@ -102,7 +102,7 @@ function wholeView(state, store, { set, model, memo }) {
     : null;
   const total = header.tree[0]?.n_parameters;
   const kind = trace.n_memory ? "A decoder that reads a memory" : "A decoder";
-  const words = `${kind}: ${config.n_layers} layers, ${config.n_heads} heads of width ${config.d_model / config.n_heads}, ` +
+  const words = `${kind}: ${counted(config.n_layers, "layer")}, ${counted(config.n_heads, "head")} of width ${config.d_model / config.n_heads}, ` +
     `d_model ${config.d_model}, ${config.pre_norm ? "norm before" : "norm behind"} each sublayer, ${count(total)} parameters.`;
   const text = trace.strings[query] ?? "";
   let description = `${words} Shown is position ${query}, “${label(text)}”.`;

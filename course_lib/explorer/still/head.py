@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from course_lib.explorer.still.labels import drawn, inches, not_numbers, said
+from course_lib.explorer.still.labels import (
+    are,
+    counted,
+    drawn,
+    inches,
+    not_numbers,
+    said,
+)
 from course_lib.explorer.still.panels import SPREAD, Panel, draw_panel
 from course_lib.explorer.still.paper import (
     EDGE,
@@ -44,7 +51,7 @@ def _panels(spot: Spot, found: dict) -> list[Panel]:
     )
     row, d_head = weights[spot.row], outputs.shape[-1]
     marked = int(row.argmax()) if row.isfinite().all() else None
-    of_keys = {"columns": _key_labels(spot, weights.shape[-1]), "marked": marked}
+    of_keys = {"columns": key_labels(spot, weights.shape[-1]), "marked": marked}
     signed = {"colours": SIGNED, "limit": limit_of(products, scores)}
     shares = {"colours": SHARES, "limit": limit_of(weights)}
     of_outputs = {"columns": [""] * d_head, "colours": SIGNED}
@@ -59,7 +66,7 @@ def _panels(spot: Spot, found: dict) -> list[Panel]:
     ]
 
 
-def _key_labels(spot: Spot, n_keys: int) -> list[str]:
+def key_labels(spot: Spot, n_keys: int) -> list[str]:
     """Label the keys: tokens, or places of the memory."""
     if spot.kind != "cross":
         return [spot.drawn(position) for position in range(spot.end - n_keys, spot.end)]
@@ -108,14 +115,14 @@ def _words(spot: Spot, found: dict) -> tuple[str, str]:
     part = f"Layer {spot.layer}, head {spot.head}, {SUBLAYERS[spot.kind]}"
     part += f" in {spot.step_name}"
     outputs = found["outputs"]
-    row = f"{spot.token(spot.query)} {_reads(spot, found['weights'][spot.row])}."
+    row = f"{spot.token(spot.query)} {reads(spot, found['weights'][spot.row])}."
     tables = {"products": "q · k", "scores": "scores", "weights": "weights"}
     tables |= {"outputs": "outputs"}
     parts = [
         f"{part}. Row {row}",
         _masked(found["allowed"][spot.row]),
         *_compared(spot, found),
-        f"What it reads has {outputs.shape[-1]} numbers and the length "
+        f"What it reads has {counted(outputs.shape[-1], 'number')} and the length "
         f"{said(outputs[spot.row].norm().item())}.",
         *_leaks(spot, found),
         *_shared(spot),
@@ -124,7 +131,7 @@ def _words(spot: Spot, found: dict) -> tuple[str, str]:
     return f"{part}: row {row}", " ".join(parts)
 
 
-def _reads(spot: Spot, weights: Tensor) -> str:
+def reads(spot: Spot, weights: Tensor) -> str:
     """Say where most of a row's weight lies."""
     if not weights.isfinite().all():
         return "has weights that are NaN"
@@ -138,10 +145,12 @@ def _reads(spot: Spot, weights: Tensor) -> str:
 
 def _masked(allowed: Tensor) -> str:
     """Count the keys that a row may not read."""
-    n_masked = int((~allowed).sum())
+    n_masked, n_keys = int((~allowed).sum()), len(allowed)
     if n_masked:
-        return f"{n_masked} of {len(allowed)} keys are masked."
-    return f"None of {len(allowed)} keys is masked."
+        return f"{n_masked} of {counted(n_keys, 'key')} {are(n_masked)} masked."
+    return (
+        f"None of {n_keys} keys is masked." if n_keys > 1 else "Its one key is allowed."
+    )
 
 
 def _compared(spot: Spot, found: dict) -> list[str]:
@@ -167,10 +176,15 @@ def _leaks(spot: Spot, found: dict) -> list[str]:
         return start
     mine = found["leaking"][spot.row]
     total = said(found["weights"][spot.row][mine].sum().item())
-    of_row = f"{int(mine.sum())} of the row's {len(mine)} weights"
-    of_row += f", {total} together, lie" if mine.any() else " lie"
+    n_leaks = int(mine.sum())
+    of_row = f"{n_leaks} of the row's {counted(len(mine), 'weight')}"
+    of_row += (
+        f", {total} together," if n_leaks > 1 else f", {total}," if mine.any() else ""
+    )
+    of_row += " lies" if n_leaks == 1 else " lie"
     of_head = f"The whole head has {int(found['leaking'].sum())}."
-    return [*start, f"{of_row} on keys behind it: leaks. {of_head}"]
+    name = "a leak" if n_leaks == 1 else "leaks"
+    return [*start, f"{of_row} on keys behind it: {name}. {of_head}"]
 
 
 def _shared(spot: Spot) -> list[str]:

@@ -52,6 +52,20 @@ def said(number: float) -> str:
     return f"{number:.0e}".replace("e+0", "e").replace("e+", "e")
 
 
+def counted(number: int, word: str) -> str:
+    """Write a number and its word, in the plural where there is not one.
+
+    >>> counted(1, "key"), counted(1200, "place")
+    ('1 key', '1,200 places')
+    """
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def are(number: int) -> str:
+    """Choose the verb of a number of things."""
+    return "is" if number == 1 else "are"
+
+
 def tiny(number: float) -> str:
     """Write a difference that is 0 or nearly so."""
     if not math.isfinite(number):
@@ -65,7 +79,7 @@ def not_numbers(tables: dict[str, Tensor]) -> list[str]:
     for name, table in tables.items():
         counts = {"NaN": table.isnan(), "infinite": table.isinf()}
         found += [
-            f"{int(which.sum())} of {table.numel()} {name} are {word}."
+            f"{int(which.sum())} of {table.numel()} {name} {are(int(which.sum()))} {word}."
             for word, which in counts.items()
             if which.any()
         ]

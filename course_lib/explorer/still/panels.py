@@ -68,11 +68,9 @@ def draw_panel(
     n_rows, n_columns = panel.table.shape
     width, height = panel.cell(room)
     paper.write(x, paper.y + LINE / 2, panel.title, weight="bold", size=11)
-    longest = max(inches(word) for word in panel.columns)
-    turned = longest > width - 0.04
-    above = LINE + (longest * 1.1 if turned else LINE * (longest > 0)) + 0.08
+    above = LINE + label_height(panel.columns, width) + 0.08
     grid = Grid(x, paper.y + above, width, height)
-    _write_columns(paper, grid, panel, {"rotation": 90} if turned else {})
+    write_columns(paper, grid, panel.columns, panel.marked)
     for index in _spaced(len(rows), height, row):
         style = {"weight": "bold"} if index == row else {}
         y = grid.at(index + 0.5, 0)[1]
@@ -85,13 +83,27 @@ def draw_panel(
     return above + n_rows * height
 
 
-def _write_columns(paper: Paper, grid: Grid, panel: Panel, turn: dict) -> None:
-    """Write the labels above the columns, the marked one bold."""
-    for column in _spaced(len(panel.columns), grid.width, panel.marked):
-        style = {"weight": "bold"} if column == panel.marked else {}
+def label_height(labels: Sequence[str], width: float) -> float:
+    """Return the room that labels of columns need; too wide ones are turned."""
+    longest = max(inches(word) for word in labels)
+    return longest * 1.1 if longest > width - 0.04 else LINE * (longest > 0)
+
+
+def write_columns(
+    paper: Paper,
+    grid: Grid,
+    labels: Sequence[str],
+    marked: int | None = None,
+    below: bool = False,
+) -> None:
+    """Write labels above the columns of a grid, or below; the marked one bold."""
+    turned = max(inches(word) for word in labels) > grid.width - 0.04
+    place = {"ha": "center", "va": "top" if below else "bottom"}
+    place |= {"rotation": 90} if turned else {}
+    for column in _spaced(len(labels), grid.width, marked):
+        style = place | ({"weight": "bold"} if column == marked else {})
         x, y = grid.at(0, column + 0.5)
-        style |= {"ha": "center", "va": "bottom"} | turn
-        paper.write(x, y - 0.05, panel.columns[column], **style)
+        paper.write(x, y + (0.05 if below else -0.05), labels[column], **style)
 
 
 def _spaced(n: int, size: float, marked: int | None) -> Iterator[int]:

@@ -19,6 +19,7 @@ WIDTH, EDGE, GAP = 12.0, 0.2, 0.3  # inches
 LINE = 0.26  # a row of words
 BROKEN = {"facecolor": "#F4F4F4", "edgecolor": INK, "hatch": "xx", "linewidth": 0}
 OUTLINE = {"facecolor": "none", "edgecolor": INK, "linewidth": 2.2, "zorder": 5}
+ABOVE_LINES = {"bbox": {"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}}
 TITLE = {"weight": "bold", "size": 10.5}
 
 
@@ -67,8 +68,7 @@ class Paper:
         self.box(
             x, y - 0.09, width, 0.18, **BROKEN if broken else {"facecolor": colour}
         )
-        above_lines = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}
-        self.write(x + width + 0.06, y, words, bbox=above_lines)
+        self.write(x + width + 0.06, y, words, **ABOVE_LINES)
 
     def ramp(self, x: float, y: float, colours: Colormap, limit: float) -> None:
         """Draw which colour means which number."""

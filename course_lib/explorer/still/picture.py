@@ -1,9 +1,6 @@
-"""A still, and which picture is drawn for which look at a trace."""
-
-from dataclasses import dataclass
+"""Which picture is drawn for which look at a trace."""
 
 import matplotlib
-from matplotlib.figure import Figure
 
 from course_lib.explorer.still.head import draw_head
 from course_lib.explorer.still.paper import Paper
@@ -12,32 +9,9 @@ from course_lib.explorer.still.stack import draw_stack
 from course_lib.explorer.still.step import draw_step
 from course_lib.explorer.still.strips import draw_strips
 from course_lib.explorer.still.training import draw_training
-from course_lib.figures import figure_html
+from course_lib.figures import Still
 from course_lib.figures.show import STYLE
 from course_lib.trace import Trace
-
-
-@dataclass(frozen=True)
-class Still:
-    """A picture that shows itself with its words, as the last line of a cell.
-
-    Attributes:
-        figure: the picture.
-        alt: what it says, for someone who cannot see it.
-        caption: one sentence below it.
-
-    Lesson: notebooks/00_start.ipynb
-    """
-
-    figure: Figure
-    alt: str
-    caption: str
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        """Give the html figure, and the words alone."""
-        page = figure_html(self.figure, self.alt, self.caption)
-        words = f"Figure: {self.caption} [{self.alt}]"
-        return {"text/html": page, "text/plain": words}
 
 
 def draw_still(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from course_lib.explorer.still.labels import inches, not_numbers, said
+from course_lib.explorer.still.labels import are, counted, inches, not_numbers, said
 from course_lib.explorer.still.paper import EDGE, LINE, WIDTH, Paper, limit_of
 from course_lib.explorer.still.spot import SUBLAYERS, Spot
 from course_lib.figures.show import BLUE, ORANGE, PAPER, SKY
@@ -76,7 +76,7 @@ def _part(spot: Spot, name: str) -> dict:
 
 def _parameters(spot: Spot, name: str) -> str:
     """Count the parameters of a module of the traced model."""
-    return f"{_part(spot, name)['n_parameters']:,} parameters"
+    return counted(_part(spot, name)["n_parameters"], "parameter")
 
 
 def _draw_layers(paper: Paper, spot: Spot, layers: Sequence[int], room: float) -> None:
@@ -86,7 +86,8 @@ def _draw_layers(paper: Paper, spot: Spot, layers: Sequence[int], room: float) -
     longest = {SKY: limit_of(stream), BLUE: limit_of(added)}
     for above, layer in zip([None, *layers[:0:-1]], layers[::-1], strict=True):
         if above is not None and above != layer + 1:
-            words = f"… {above - layer - 1} layers that are not drawn …"
+            n_hidden = above - layer - 1
+            words = f"… {counted(n_hidden, 'layer')} that {are(n_hidden)} not drawn …"
             paper.note(words, EDGE + 0.1)
         before, behind = stream[layer].tolist()
         bars = [(before, SKY), *((one, BLUE) for one in added[layer].tolist())]
@@ -103,7 +104,7 @@ def _draw_layers(paper: Paper, spot: Spot, layers: Sequence[int], room: float) -
 def _draw_memory(paper: Paper, spot: Spot, x: float) -> None:
     """Draw the memory beside the embedding, below what reads it."""
     d_model = spot.trace.config["d_model"]
-    words = f"memory: {spot.trace.n_memory} places × {d_model} numbers"
+    words = f"memory: {counted(spot.trace.n_memory, 'place')} × {d_model} numbers"
     style = {"facecolor": PAPER, "edgecolor": ORANGE, "linewidth": 1.5}
     paper.box(x, paper.y + 0.22, inches(words) + 0.2, 0.28, **style)
     paper.write(x + 0.1, paper.y + 0.36, words)
@@ -126,13 +127,14 @@ def _words(spot: Spot, layers: Sequence[int]) -> tuple[str, str]:
     stream, added = _lengths(spot)
     n_layers = len(stream)
     caption = (
-        f"The stack of {n_layers} layer{'s' * (n_layers > 1)} in {spot.step_name}: row "
+        f"The stack of {counted(n_layers, 'layer')} in {spot.step_name}: row "
         f"{spot.token(spot.query)} has length {said(stream[0, 0].item())} before layer 0 "
         f"and {said(stream[-1, -1].item())} behind layer {n_layers - 1}."
     )
     parts = [caption, f"{_parameters(spot, '')} in all.", *_longest(spot, added)]
     if spot.trace.n_memory:
-        parts.append(f"A memory of {spot.trace.n_memory} places stands beside it.")
+        places = counted(spot.trace.n_memory, "place")
+        parts.append(f"A memory of {places} stands beside it.")
     parts += not_numbers({"lengths": torch.cat([stream.flatten(), added.flatten()])})
     for layer in layers:
         outputs = zip(_sublayers(spot), added[layer].tolist(), strict=True)

@@ -1,10 +1,13 @@
-"""One step of writing: tokens, keys and values, work, candidates."""
+"""One step of writing: tokens, keys and values, work, candidates, and what it read."""
 
 from collections.abc import Sequence
 
 from torch import Tensor
 
+from course_lib.explorer.still.beams import draw_beams
 from course_lib.explorer.still.labels import (
+    are,
+    counted,
     drawn,
     inches,
     label,
@@ -24,6 +27,7 @@ from course_lib.explorer.still.paper import (
     Paper,
     limit_of,
 )
+from course_lib.explorer.still.ribbons import draw_ribbons
 from course_lib.explorer.still.spot import Spot
 from course_lib.figures.show import BLUE, PAPER, SKY
 from course_lib.softmax import softmax
@@ -50,7 +54,10 @@ def draw_step(paper: Paper, spot: Spot) -> tuple[str, str]:
     bottom, paper.y = paper.y, top
     _draw_candidates(paper, spot)
     paper.y = max(bottom, paper.y)
-    return _words(spot, held)
+    more = draw_ribbons(paper, spot) if spot.trace.n_memory else []
+    more += draw_beams(paper, spot) if spot.trace.beams else []
+    caption, alt = _words(spot, held)
+    return caption, " ".join([alt, *more])
 
 
 def _held(spot: Spot) -> dict[str, Tensor]:
@@ -145,8 +152,11 @@ def _words(spot: Spot, held: dict[str, Tensor]) -> tuple[str, str]:
     """Say what one step of writing fed, cost and chose; caption and alt text."""
     entry, n_fed = spot.entry, spot.entry["n_positions"]
     cached = "cached" in entry["multiply_adds"]
-    cache = f"{entry['start']} of {spot.end} tokens are in the cache"
-    fed = f"{n_fed} {'is' if n_fed == 1 else 'are'} fed now"
+    n_held = entry["start"]
+    cache = f"{n_held} of {spot.end} tokens {are(n_held)} in the cache"
+    if spot.end == 1:
+        cache = "the cache was empty"
+    fed = f"{n_fed} {are(n_fed)} fed now"
     chosen, told = _choice(spot)
     caption = f"{spot.step_name.capitalize()}: "
     caption += f"{cache if cached else 'no cache'}, {fed}{chosen}."
@@ -188,7 +198,7 @@ def _choice(spot: Spot) -> tuple[str, list[str]]:
     n_kept = entry["n_kept"]
     parts = [
         f"Candidates by probability: {told}.",
-        f"{n_kept} {'id' if n_kept == 1 else 'ids'} could be drawn.",
+        f"{counted(n_kept, 'id')} could be drawn.",
         *(["Writing ends here."] if entry["stopped"] else []),
         *not_numbers({"logits": spot.array("logits")}),
     ]

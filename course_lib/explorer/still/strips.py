@@ -3,7 +3,7 @@
 from matplotlib.collections import PolyCollection
 from torch import Tensor
 
-from course_lib.explorer.still.labels import not_numbers, said
+from course_lib.explorer.still.labels import are, counted, not_numbers, said
 from course_lib.explorer.still.panels import Grid, hatch
 from course_lib.explorer.still.paper import BROKEN, EDGE, WIDTH, Paper, limit_of
 from course_lib.explorer.still.spot import SUBLAYERS, Spot
@@ -89,6 +89,7 @@ def _draw_arrow(paper: Paper, words: str) -> None:
 def _words(spot: Spot) -> tuple[str, str]:
     """Say what the feed-forward layer does to a row; caption and alt text."""
     stream, hidden, added = _numbers(spot)
+    n_positive = _n_positive(hidden)
     before, behind = (said(part.norm().item()) for part in stream)
     caption = (
         f"Layer {spot.layer}, {SUBLAYERS['feed_forward']} in {spot.step_name}: row "
@@ -96,7 +97,8 @@ def _words(spot: Spot) -> tuple[str, str]:
     )
     parts = [
         caption,
-        f"{_n_positive(hidden)} of {len(hidden)} hidden numbers are > 0; their length is "
+        f"{n_positive} of {counted(len(hidden), 'hidden number')} {are(n_positive)} > 0; "
+        "the length of all is "
         f"{said(hidden.norm().item())}.",
         f"What is added has length {said(added)}.",
         f"The stream has {stream.shape[-1]} numbers.",

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from course_lib.explorer.still.labels import drawn, label, not_numbers, said
+from course_lib.explorer.still.labels import counted, drawn, label, not_numbers, said
 from course_lib.explorer.still.paper import EDGE, LINE, OUTLINE, WIDTH, Paper, limit_of
 from course_lib.explorer.still.spot import Spot
 from course_lib.figures.show import BLUE, INK
@@ -72,8 +72,8 @@ def _words(spot: Spot) -> tuple[str, str]:
     losses = _counted_losses(spot)
     mean = said(losses.mean().item()) if len(losses) else "none"
     caption = (
-        f"A training pass over {spot.end} positions at once: mean loss {mean} nats over "
-        f"{len(losses)} targets."
+        f"A training pass over {counted(spot.end, 'position')} at once: mean loss {mean} "
+        f"nats over {counted(len(losses), 'target')}."
     )
     parts = [caption, *not_numbers({"losses": losses})]
     return caption, " ".join(parts + [_row_words(spot, row) for row in _rows(spot)])
