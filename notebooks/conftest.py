@@ -32,7 +32,10 @@ from queue import Empty
 
 import pytest
 
-collect_ignore = ["text", "demos/text"]  # jupytext twins: they look like modules with doctests
+collect_ignore = [
+    "text",
+    "demos/text",
+]  # jupytext twins: they look like modules with doctests
 
 OUTPUT_WAIT_SECONDS = 60
 # A lesson promises 90 s (some 180 s) on an idle machine; two share this one.

@@ -16,7 +16,10 @@ SETTINGS = [
     "--template=demo",
     "--show_tracebacks=True",
     "--TagRemovePreprocessor.enabled=True",
-    *(f"--TagRemovePreprocessor.remove_cell_tags={tag}" for tag in ("notes", "still", "title")),
+    *(
+        f"--TagRemovePreprocessor.remove_cell_tags={tag}"
+        for tag in ("notes", "still", "title")
+    ),
     *(
         f"--VoilaConfiguration.extension_allowlist={name}"
         for name in ("@jupyter-widgets/jupyterlab-manager", "anywidget")

@@ -70,7 +70,9 @@ def as_slides(notebook: NotebookNode, is_demo: bool = False) -> NotebookNode:
         if cell.cell_type == "markdown":
             cell.source = with_mathml(cell.source)
         elif "<figure" in str(cell.outputs):
-            cell.metadata["transient"] = {"remove_source": True}  # the picture speaks, not its code
+            cell.metadata["transient"] = {
+                "remove_source": True
+            }  # the picture speaks, not its code
     return slides
 
 
@@ -120,7 +122,9 @@ def page_of(path: Path) -> str:
     notebook = nbformat.read(path, as_version=4)
     slides = as_slides(notebook, is_demo=path.parent.name == "demos")
     if all(cell.metadata.slideshow.slide_type == "skip" for cell in slides.cells):
-        sys.exit(f"{path.name} has no cell tagged `slide`: tag what a slide should show")
+        sys.exit(
+            f"{path.name} has no cell tagged `slide`: tag what a slide should show"
+        )
     title = path.stem.lstrip("0123456789_").replace("_", " ")
     css = (TEMPLATES / "slides" / "slides.css").read_text("utf-8")
     resources = {"metadata": {"name": title}, "slides_css": css}

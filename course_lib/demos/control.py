@@ -64,6 +64,13 @@ def slider(
 ) -> Control:
     """Make a slider.
 
+    Args:
+        label: what is written beside it.
+        value: where it stands at first.
+        low: its left end.
+        high: its right end.
+        step: between two places; whole numbers throughout give whole values.
+
     Lesson: notebooks/00_start.ipynb
 
     >>> slider("Temperature", 1.0, low=0.0, high=2.0, step=0.1).nearest(0.72)
@@ -73,7 +80,12 @@ def slider(
 
 
 def choice(label: str, options: list[str], value: str | None = None) -> Control:
-    """Make a choice between words; the first is chosen where none is named.
+    """Make a choice between words.
+
+    Args:
+        label: what is written beside it.
+        options: what can be chosen.
+        value: what is chosen at first; None: the first option.
 
     Lesson: notebooks/00_start.ipynb
 
@@ -86,6 +98,10 @@ def choice(label: str, options: list[str], value: str | None = None) -> Control:
 def switch(label: str, value: bool = False) -> Control:
     """Make a switch.
 
+    Args:
+        label: what is written beside it.
+        value: whether it is on at first.
+
     Lesson: notebooks/00_start.ipynb
 
     >>> switch("Mask", True).value
@@ -96,6 +112,11 @@ def switch(label: str, value: bool = False) -> Control:
 
 def words(label: str, value: str, longest: int = 60) -> Control:
     """Make a field for words.
+
+    Args:
+        label: what is written beside it.
+        value: what stands in it at first.
+        longest: letters that it takes.
 
     Lesson: notebooks/00_start.ipynb
 

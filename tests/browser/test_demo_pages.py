@@ -74,7 +74,7 @@ def test_a_demo_is_a_page(name, browser, tmp_path):
         find(browser, "[data-key=reveal]")[0].click()
         answer = browser.find_element(By.CSS_SELECTOR, ".demo-answer")
         until(browser, lambda: answer.text)
-        until(browser, lambda: view.text and view.text != "" )
+        until(browser, lambda: view.text and view.text != "")
         assert first
         assert severe(browser) == []
         assert outside(browser, url.rstrip("/"), url.replace("http", "ws")) == []

@@ -42,12 +42,16 @@ def test_every_slide_of_every_deck_fits_its_page(browser, decks):
     pages = sorted(decks.glob("*_*.html"))
     lessons = [page for page in pages if page.name[0].isdigit()]
     assert len(lessons) == len(list((ROOT / "notebooks").glob("*.ipynb")))
-    assert len(pages) - len(lessons) == len(list((ROOT / "notebooks/demos").glob("*.ipynb")))
+    assert len(pages) - len(lessons) == len(
+        list((ROOT / "notebooks/demos").glob("*.ipynb"))
+    )
     browser.get_log("browser")
     browser.get_log("performance")
     for page in pages:
         browser.get(page.as_uri())
-        until(browser, lambda: browser.execute_script("return window.Reveal?.isReady()"))
+        until(
+            browser, lambda: browser.execute_script("return window.Reveal?.isReady()")
+        )
         n_slides = browser.execute_script("return Reveal.getTotalSlides()")
         assert n_slides >= 4, page.name
         for at in range(n_slides):

@@ -1,6 +1,7 @@
 // A plot: native controls, and the picture that Python drew for where they stand.
 
 const PATIENCE_MS = 5000;
+const LOWEST = 160; // pixels of a picture
 const GONE = "No answer from Python: the kernel is busy or gone.";
 
 // Makes one control; `put` shows a value in it, `tell` hears what a person sets.
@@ -85,13 +86,27 @@ function render({ model, el }) {
   const scale = () => {
     root.style.setProperty("--demo-scale", model.get("font_scale"));
   };
+  // The picture gets the room that all words leave, so that the read-out is seen, too.
+  const fit = () => {
+    const stage = root.closest(".demo-stage") ?? root;
+    const words = stage.scrollHeight - picture.offsetHeight;
+    picture.style.setProperty("--demo-room", `${Math.max(LOWEST, innerHeight - words - 8)}px`);
+  };
+  const watcher = new ResizeObserver(fit);
   const watched = { "change:values": show, "change:picture": draw, "change:readout": say };
   const all = { ...watched, "change:font_scale": scale, "msg:custom": done };
   for (const [event, act] of Object.entries(all)) model.on(event, act);
   root.addEventListener("keydown", guard);
   for (const act of [show, draw, say, scale]) act();
   el.append(root);
+  requestAnimationFrame(() => {
+    // the bar's height changes with question and answer
+    for (const part of (root.closest(".demo-stage") ?? root).querySelectorAll(".demo")) watcher.observe(part);
+  });
+  addEventListener("resize", fit);
   return () => {
+    watcher.disconnect();
+    removeEventListener("resize", fit);
     clearTimeout(waiting);
     for (const [event, act] of Object.entries(all)) model.off(event, act);
   };

@@ -1,0 +1,72 @@
+# %% [markdown] tags=["title"]
+# # Cross-attention
+#
+# How does a decoder consult the source? Eight minutes; belongs to [lesson 05](../05_cross_attention.ipynb).
+
+# %%
+from course_lib.demos import cross_attention
+
+demo = cross_attention.demo()
+demo
+
+# %% [markdown] tags=["notes"]
+# ## Speaker's notes
+#
+# **The one idea**: what the decoder knows of the source it reads from the memory; the words reach it no other way.
+#
+# **Before**: run all cells; press Present; Size 2 ×. The pictures below are the same talk without a kernel. The translator comes with the course: it reads and writes single letters. A line is a weight of its last layer, mean over four heads; the bars add up the letters of a word.
+#
+# **Minutes**: 2, 1.5, 1.5, 1.5, 1.5.
+
+# %% [markdown] tags=["notes"]
+# ### Step 1
+#
+# - **Show** the source below, finished before the first letter is written; nothing stands above. Say aloud: *one-and-twenty*.
+# - **Ask** which English word must be read for the letter e of *ein*.
+# - **Expect** “twenty, it comes first”, and “is one not in the future?”. Reveal: thick lines go to *one*, the end of the source. The source is complete, so there is no causal mask here; the mask hides only what is still to be written.
+# - **Goes wrong**: “0.18 on the hyphen?” The encoder has mixed its places, so a place holds more than its letter. Weights are a clue; steps 3 and 4 are the proof.
+
+# %% tags=["still"]
+demo.still(0)
+
+# %% [markdown] tags=["notes"]
+# ### Step 2
+#
+# - **Show** *einund*: for d, which no English word says, the lines fan out. A row sums to 1, needed or not.
+# - **Ask** where z of *zwanzig* looks.
+# - **Expect** “at twenty”. Reveal, and point at the thickest line, to the w of *twenty*. Then move the slider from 1 to 7: orange gives way to blue. Try forty-two.
+# - **Goes wrong**: someone takes the memory for the English letters. It is one vector a place, made by the encoder.
+
+# %% tags=["still"]
+demo.still(1)
+
+# %% [markdown] tags=["notes"]
+# ### Step 3
+#
+# - **Ask** what stands at the end when *einund* is kept and the memory is exchanged. Let them write the whole word down.
+# - **Expect** *einundzwanzig* (“it has read it already”) and *siebenundfünfzig*. Reveal: *einundfünfzig*, fifty-one. Its own letters it reads by self-attention, the source by cross-attention: two inputs, two ways in.
+# - **Goes wrong**: “so it confused the two numbers”. It did what it always does; we exchanged the card while it was writing.
+
+# %% tags=["still"]
+demo.still(2)
+
+# %% [markdown] tags=["notes"]
+# ### Step 4
+#
+# - **Ask** for a trace of *twenty-one* in the output.
+# - **Expect** “maybe the first letter”. Reveal: *siebenundfünfzig*, exactly fifty-seven. Choose another source: nothing changes.
+# - **Goes wrong**: “keys and values come from the decoder”. Then this exchange would do nothing: that is the test for that mistake.
+
+# %% tags=["still"]
+demo.still(3)
+
+# %% [markdown] tags=["notes"]
+# ### Step 5
+#
+# - **Show** the zeros: ten places, all alike.
+# - **Ask** for a vote: noise, silence, or German?
+# - **Expect** “noise”. Reveal: *dreitausend*, three thousand. Every place gets 0.10: equal keys, equal weights. Go to letter 1: it takes d with 0.66 only; from then on it knows how German goes.
+# - **Goes wrong**: “so it works without a source”. It writes, it does not translate. Grammar is no test; a look at the source is.
+
+# %% tags=["still"]
+demo.still(4)
