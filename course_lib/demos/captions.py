@@ -20,7 +20,7 @@ from course_lib.generation import generate_batch
 from course_lib.pretrained import load
 from course_lib.sampling import Sampler
 
-MOVIE, STORY = "What do you want to do …", "My father told us …"
+MOVIE, STORY = "about a movie", "about a dog"
 CHUNK, PAUSE, LONGEST = 0.5, 0.5, 4.5  # seconds: a draft, a pause, the slider
 WINDOW = 10.0  # seconds that the model gets: behind the sound, silence
 SHOWN = "the viewer sees"
@@ -50,7 +50,7 @@ def demo() -> Demo:
         draw,
         sentence=choice("Sentence", list(talks)),
         heard=slider("Seconds heard", 0.5, low=0.5, high=LONGEST, step=CHUNK),
-        agreement=slider("Drafts that must agree", 2, low=1, high=3),
+        agreement=slider("Drafts that agree", 2, low=1, high=3),
     )
     steps = [
         Step(
@@ -87,7 +87,7 @@ def demo() -> Demo:
             after={"heard": 4.5},
         ),
     ]
-    return Demo("Live captions: what may be shown", view, steps)
+    return Demo("Live captions", view, steps)
 
 
 @dataclass(frozen=True)
@@ -149,18 +149,18 @@ def _picture(talk: _Talk, heard: float, agreement: int) -> Still:
         for one, other in zip(shown, words, strict=False)
     )
     caption = (
-        f"{heard:.1f} s heard: {spoken} of {len(words)} words spoken, {len(shown)} shown, "
-        f"{wrong} wrong."
+        f"{heard:.1f} s: {spoken} of {len(words)} words spoken, {len(shown)} shown, "
+        f"{wrong} wrong"
     )
     if shown and not wrong:
         behind = heard - talk.ends[len(shown) - 1]
-        caption += f" The last one shown ended {max(behind, 0):.1f} s ago."
+        caption += f", {max(behind, 0):.1f} s behind"
     alt = (
         f"A spectrogram of the {heard:.1f} s that were heard, with the words that began: "
         f"{' '.join(_begun(talk, heard))}. Below it, the draft before: {lines[0]} The "
         f"newest draft: {lines[1]} The viewer sees, as {agreement} must agree: {lines[2]}"
     )
-    return Still(fig, alt, caption)
+    return Still(fig, alt, caption + ".")
 
 
 def _begun(talk: _Talk, heard: float) -> list[str]:

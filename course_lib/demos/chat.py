@@ -15,17 +15,21 @@ from course_lib.generation import stream
 from course_lib.pretrained import load
 from course_lib.sampling import Sampler
 
-HELLO, FRANCE, ITALY = "Hi!", "What is the capital of France?", "And of Italy?"
-BOTH, MOON = (
-    "France first, then: And of Italy?",
-    "In which year did Albert Einstein walk on the Moon?",
-)
-SAID = [HELLO, FRANCE, ITALY, BOTH, MOON]
+FRANCE, ITALY = "What is the capital of France?", "And of Italy?"
+MOON = "In which year did Albert Einstein walk on the Moon?"
+SAID = {
+    "Hi!": "Hi!",
+    "Capital of France?": FRANCE,
+    ITALY: ITALY,
+    "first France, then Italy": ITALY,
+    "Einstein on the Moon?": MOON,
+}
+BOTH = list(SAID)[3]
 FIRST_TURN = [
     {"role": "user", "content": FRANCE},
     {"role": "assistant", "content": "The capital of France is Paris."},
 ]
-MARKED, BARE = "in the chat format", "as bare text"
+MARKED, BARE = "chat format", "bare text"
 MOST, SHOWN = 20, 8  # tokens that are written, and that get a bar
 COLUMNS, LINES = 56, 10  # of letters of one width, 12 points
 LEFT, RIGHT = (0.008, 0.02, 0.628, 0.96), (0.775, 0.2, 0.22, 0.76)
@@ -51,20 +55,20 @@ def demo() -> Demo:
 
     view = Plot(
         draw,
-        said=choice("You say", SAID),
-        sent=choice("Sent", [MARKED, BARE]),
-        stop=switch("Stop at <|im_end|>", True),
+        said=choice("You say", list(SAID)),
+        sent=choice("Sent as", [MARKED, BARE]),
+        stop=switch("Stop at the end", True),
         written=slider("Tokens written", 0, low=0, high=MOST),
     )
     steps = [
         Step(
-            "You type “Hi!”, and this text goes in. What will the model write after it?",
+            "You type “Hi!”, and all this goes in. What comes after it?",
             "An answer, and then the mark that ends a turn: it was trained on texts of this "
             "form, and this is how they go on.",
             after={"written": 10},
         ),
         Step(
-            "“Hi!” alone, without marks and roles: what does the same model write now?",
+            "“Hi!” alone, without marks: what does the model write now?",
             "It speaks as you: whoever says Hi! goes on talking. Only the marks say whose turn "
             "it is.",
             before={"sent": BARE},
@@ -88,7 +92,7 @@ def demo() -> Demo:
             "The true answer about Paris had a mean probability of 0.70. And this invention?",
             "0.65. The number says how usual the words are after the question, not whether they "
             "are true.",
-            before={"said": MOON},
+            before={"said": "Einstein on the Moon?"},
             after={"written": 15},
         ),
     ]
@@ -112,7 +116,7 @@ class _Text:
     """What goes in, and what the model writes after it, as far as it is wanted."""
 
     def __init__(self, model, tokenizer, said: str, marked: bool):
-        talk = [{"role": "user", "content": ITALY if said == BOTH else said}]
+        talk = [{"role": "user", "content": SAID[said]}]
         talk = [*FIRST_TURN, *talk] if said == BOTH else talk
         bare = "\n".join(turn["content"] for turn in talk)
         self.tokenizer = tokenizer
@@ -173,7 +177,7 @@ def _picture(text: _Text, written: int, stop: bool) -> Still:
         mean = _geometric_mean(chances)
         ended = stop and new[-1] == text.tokenizer.eos_id
         caption += f"{len(new)} written{', then stopped' * ended}. "
-        caption += f"Mean probability of a written token: {mean:.2f}."
+        caption += f"Mean probability {mean:.2f}."
     shares = [f"{n} {c:.2f}" for (n, _), c in zip(pieces, chances, strict=True)]
     alt = (
         f"On the left the one text. Read: {''.join(piece for piece, _ in text.pieces)} "

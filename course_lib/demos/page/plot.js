@@ -2,6 +2,7 @@
 
 const PATIENCE_MS = 5000;
 const LOWEST = 160; // pixels of a picture
+const EDGE = 24; // pixels around and between what is shown
 const GONE = "No answer from Python: the kernel is busy or gone.";
 
 // Makes one control; `put` shows a value in it, `tell` hears what a person sets.
@@ -88,9 +89,9 @@ function render({ model, el }) {
   };
   // The picture gets the room that all words leave, so that the read-out is seen, too.
   const fit = () => {
-    const stage = root.closest(".demo-stage") ?? root;
-    const words = stage.scrollHeight - picture.offsetHeight;
-    picture.style.setProperty("--demo-room", `${Math.max(LOWEST, innerHeight - words - 8)}px`);
+    const parts = [...(root.closest(".demo-stage") ?? root.parentElement).querySelectorAll(".demo")];
+    const words = parts.reduce((sum, part) => sum + part.offsetHeight, 0) - picture.offsetHeight;
+    picture.style.setProperty("--demo-room", `${Math.max(LOWEST, innerHeight - words - EDGE)}px`);
   };
   const watcher = new ResizeObserver(fit);
   const watched = { "change:values": show, "change:picture": draw, "change:readout": say };

@@ -36,7 +36,7 @@ demo.still(0)
 #
 # - **Ask** what the same weights write after “Hi!” alone.
 # - **Expect** “Hello!”. Reveal: *I'm thrilled to share my latest project with the community.* It goes on as the one who said Hi.
-# - **Goes wrong**: “without the format it is broken”. No: a greeting in a text is mostly followed by more of the same writer. Choose the question about France: as bare text its likeliest next token is `<|im_end|>` with 0.67; whoever wrote that has finished.
+# - **Goes wrong**: “without the format it is broken”. No: a greeting in a text is mostly followed by more of the same writer. Choose the capital of France: as bare text its likeliest next token is `<|im_end|>` with 0.67; whoever wrote that has finished.
 
 # %% tags=["still", "weights"]
 demo.still(1)
