@@ -1,7 +1,6 @@
 """Demo: a chat is one text with marks in it, and the model only goes on with it."""
 
 from math import prod
-from threading import Lock
 
 from matplotlib.axes import Axes
 
@@ -122,14 +121,13 @@ class _Text:
         self.tokenizer = tokenizer
         self.ids = tokenizer.chat(talk) if marked else tokenizer.encode(bare)
         self.new: list[int] = []
-        self._alone, self._noting = Lock(), _Noting()
+        self._noting = _Noting()
         self._going_on = stream(model, self.ids, MOST, self._noting)
 
     def written(self, n: int, stop: bool) -> tuple[list[int], list[float]]:
         """Give at most n new tokens and their probabilities."""
-        with self._alone:  # the page's wishes may come in a second thread
-            while len(self.new) < max(n, 1):  # reads the text while people still think
-                self.new.append(next(self._going_on))
+        while len(self.new) < max(n, 1):  # reads the text while people still think
+            self.new.append(next(self._going_on))
         new = self.new[:n]
         if stop and self.tokenizer.eos_id in new:
             new = new[: new.index(self.tokenizer.eos_id) + 1]

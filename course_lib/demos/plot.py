@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import RLock
 
 import anywidget
 import matplotlib
@@ -65,6 +66,10 @@ class Plot(anywidget.AnyWidget):
     readout = traitlets.Unicode().tag(sync=True)
     font_scale = traitlets.Float(1.0, min=0.5, max=3).tag(sync=True)
 
+    # The page's wishes may come in another thread than the cells, and what matplotlib
+    # draws with is one for all.
+    _drawing = RLock()
+
     def __init__(self, draw: Callable[..., Still], **controls: Control):
         self._draw, self._controls = draw, controls
         plain = {name: control.plain() for name, control in controls.items()}
@@ -86,7 +91,7 @@ class Plot(anywidget.AnyWidget):
         Lesson: notebooks/00_start.ipynb
         """
         values = self._allowed(values)
-        with self.hold_sync():
+        with self._drawing, self.hold_sync():
             self.values = values
             try:
                 still = self._drawn(values)
@@ -107,7 +112,7 @@ class Plot(anywidget.AnyWidget):
         return self._drawn(self._allowed(values))
 
     def _drawn(self, values: dict) -> Still:
-        with matplotlib.rc_context(STAGE_STYLE):
+        with self._drawing, matplotlib.rc_context(STAGE_STYLE):
             return self._draw(**values)
 
     def _allowed(self, values: dict) -> dict:
@@ -123,5 +128,7 @@ class Plot(anywidget.AnyWidget):
     def _on_wish(self, _widget, wish: dict, _buffers) -> None:
         """Move what the page asks for, and tell it that this is done."""
         known = {k: v for k, v in wish.get("look", {}).items() if k in self._controls}
-        self.look(**known)
-        self.send({"done": True})
+        try:
+            self.look(**known)
+        finally:  # or the page would say that nobody answers
+            self.send({"done": True})

@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # # Can it caption live speech?
 #
 # **You need** masks (lesson 02), cross-attention (05), the writing loop (09) and caches (10).
@@ -9,7 +9,7 @@
 #
 # About 90 minutes.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Question
 #
 # Somebody says: *What do you want to do tomorrow? I want to see a movie.* A speech model, Whisper tiny.en, gets it in *chunks* of half a second. After each it writes down all that it heard.
@@ -48,7 +48,7 @@ if pair := load_model():
 # %% [markdown]
 # No. Words appear before they are said (six after half a second), change, and go. Yet this is the decoder of lesson 08, and a causal decoder takes nothing back. Which part does? And what may a viewer see?
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Picture
 #
 # **Predict** the shaded words by this rule, the *policy*: a word is *committed* as soon as two lines in a row agree on it and on all before it. Case and punctuation do not count; a last word with punctuation waits until another follows, since its stop is often only the end of the sound; behind the last line nobody speaks, so all is committed.
@@ -92,7 +92,7 @@ def draw_lines(lines, shown):
     return fig
 
 
-# %%
+# %% tags=["slide"]
 show_figure(
     draw_lines(LINES, SHOWN),
     alt=(
@@ -107,7 +107,7 @@ show_figure(
 # %% [markdown]
 # The letter writer gets a new card every half second. He writes a new draft each time, and inks only what two drafts agree on.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Definition
 #
 # Sound → log-mel → stem → encoder → memory → decoder → words: the *hypothesis* $h_n$ after chunk $n$. Then
@@ -131,14 +131,14 @@ show_figure(
 #
 # Sources: Radford et al. (2022), section 2.2 ($X$, the model); Liu et al. (2020), *local agreement*; Sakoe, Chiba (1978), *dynamic time warping* ($T$).
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Build
 #
 # ### 1. Sound
 #
 # Sound is a list of numbers, here 16,000 a second. The *fast Fourier transform* (FFT) compares them with waves of 0, 1, 2 … turns. Eight samples of a wave with two turns: 1, 0, −1, 0, 1, 0, −1, 0. With the wave of two turns: 1·1 + (−1)(−1) + 1·1 + (−1)(−1) = 4. **Predict** the other four numbers.
 
-# %%
+# %% tags=["slide"]
 import math
 
 import torch.nn.functional as F
@@ -198,7 +198,7 @@ movie = spoken["movie"]
 spectrogram = log_mel(movie.samples())
 print("samples", len(movie.samples()), "->", tuple(spectrogram.shape))
 
-# %%
+# %% tags=["slide"]
 fig, axes = new_figure(8.5, 2.8)
 shades = spectrogram[0].mul(7).round()  # few, so that the picture is a small file
 look = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
@@ -218,12 +218,12 @@ show_figure(
     caption="What the model gets: loudness by band and time, and no borders of words.",
 )
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 2. The stem
 #
 # Where text has an embedding, sound has two *convolutions*: each output is a weighted sum over three neighbouring frames, the same weights everywhere. Take frames 1, 2 … 6 and weights 1, 1, 1; beyond the ends lies 0. Sums: 3, 6, 9, 12, 15, 11. With *stride* 2, every other one: 3, 9, 15.
 
-# %%
+# %% tags=["slide"]
 frames, weights = torch.arange(1.0, 7)[None, None], torch.ones(1, 1, 3)
 print(F.conv1d(frames, weights, padding=1)[0, 0])
 print(F.conv1d(frames, weights, padding=1, stride=2)[0, 0])
@@ -252,7 +252,7 @@ class AudioStem(nn.Module):
         return x + sinusoids(x.shape[1], x.shape[2], layout="halves")
 
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 3. One stack, two uses
 #
 # Encoder and decoder are lesson 07's `Stack`: the encoder with `causal=False` behind this stem, the decoder with cross-attention. A small random one; 14 frames, 7 positions. The sound of the *last* position changes. **Predict** which rows of the memory change, without and with a causal mask.
@@ -306,7 +306,7 @@ for cache in (True, False):
 # %% [markdown]
 # Once a layer, or once a layer *and token*: the same text. A cross cache that gets lost shows only in time: count.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 4. A window becomes text
 #
 # Lesson 09's loop, with a prompt of two special ids; ids that are **suppressed** (score −∞), because they are no speech; and words already known, fed as a **forced prefix**, which the model can only continue.
@@ -347,7 +347,7 @@ if pair := load_model():
 # %% [markdown]
 # The false word stays, and what follows fits the sound again. Noise: left alone, the model names a sound, in brackets. Brackets are suppressed, since captions want speech; so it invents some.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 5. What may be shown
 #
 # The rule of the picture as code. `letters` leaves out case and punctuation; `is_open`: no punctuation ends the word.
@@ -396,7 +396,7 @@ for row, line in enumerate(LINES):
 # %% [markdown]
 # `flush` commits all that is pending: for when nobody goes on speaking. When is that?
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 6. A pause
 #
 # Loudness of 20 ms in decibels: 10 · log₁₀ of the mean square. By hand: a wave that jumps between −0.1 and 0.1 has mean square 0.01, so −20 dB. What is loud depends on the room: the threshold lies 30 % of the way from the quiet (a tenth of the frames is below) to the loud (95 %).
@@ -421,7 +421,7 @@ for name in ("morning", "movie"):
 # %% [markdown]
 # After 0.5 s of quiet we flush. So the last word waits for that, for the chunk to be full, and for computing. Say somebody promises captions within 500 ms of the end of speech. **Predict** by arithmetic: can it be? The quiet alone takes 500 ms; step 9 measures the rest.
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 7. When was it said?
 #
 # In 8 of the 24 cross-attention heads a token reads the sound it writes (a list that OpenAI publishes with the weights). Their weights, compared over tokens, are the gains; time never runs back. Three tokens, five positions: fill the table $T$ of the Definition by hand, row by row. (The largest gain of each row, at 0, 4, 3, would run back.)
@@ -511,7 +511,7 @@ def draw_path(found, tokens, true_starts):
 # %% [markdown]
 # **Predict** the shape of the bright cells.
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 if pair := load_model():
     ids = pair[1].encode(" " + movie.text)
     memory = pair[0].encoder(log_mel(movie.samples(), 10.0))
@@ -594,9 +594,9 @@ if pair := load_model():
 # %% [markdown]
 # The pause before *I* is shorter than half a second and flushes nothing; the one at the end gives *movie*.
 #
-# The library's `Captions` takes sound as it comes, adds times, asks the model only where something is loud, believes nothing whose mean log-probability is below −1, stops loops, and keeps the window below 30 s, the longest that this model hears: above 12 s it **cuts** behind a committed sentence. Behind a sentence the model may fall silent too early: so the window begins anew at a pause behind a sentence, if it is above 6 s, or where words leave sound unexplained.
+# The library's `Captions` takes sound as it comes, adds times, commits a word that ended 0.4 s ago without a second opinion (`settled_seconds`), asks the model only where something is loud, believes nothing whose mean log-probability is below −1, stops loops, and keeps the window below 30 s, the longest that this model hears: above 12 s it **cuts** behind a committed sentence. Behind a sentence the model may fall silent too early: so the window begins anew at a pause behind a sentence, if it is above 6 s, or where words leave sound unexplained.
 
-# %% tags=["weights", "nbval-ignore-output"]
+# %% tags=["weights", "nbval-ignore-output", "slide"]
 if pair := load_model():
     captions, sound = library.Captions(*pair), spoken["morning"].samples()
     for chunk in sound.split(2000):  # as a microphone gives it
@@ -626,10 +626,10 @@ if recording and (pair := load_model()):
 else:
     print("no recording")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ### 9. How late, how wrong, at what price?
 #
-# **Question:** what does a longer chunk buy? Two sentences, 25 words, a second of silence behind each. Where chunk borders fall is chance: six start offsets for 0.5 s, also with agreement 1, which commits at once; three for 0.25 and 1 s. One thread, CPU seconds; a word ends with its last loud sample. Errors are the edit distance in words; lags, first of the sound alone, then with computing, count the words that came out right. **Predict** lag, factor and errors.
+# **Question:** what does a longer chunk buy? Two sentences, 25 words, a second of silence behind each. Where chunk borders fall is chance: six start offsets for 0.5 s, also with agreement 1, which commits at once; three for 0.25 and 1 s. Each word needs its opinions here (`settled_seconds=None`). One thread, CPU seconds; a word ends with its last loud sample. Errors are the edit distance in words; lags, first of the sound alone, then with computing, count the words that came out right. **Predict** lag, factor and errors.
 
 # %%
 from itertools import pairwise
@@ -688,7 +688,9 @@ def run_stream(chunk, lead, agreement):
     sound, truth = stream_of(NAMES, lead)
     with threads(1):
         clock = time.process_time
-        captions = library.Captions(*load_model(), chunk, agreement, clock=clock)
+        captions = library.Captions(
+            *load_model(), chunk, agreement, clock=clock, settled_seconds=None
+        )
         captions.feed(sound)
         captions.finish()
     said, written = [w for w, _ in truth], [w.letters for w in captions.words]
@@ -743,7 +745,7 @@ if load_model():
     errors = [sum(run_stream(0.5, lead, n)[0] for lead in LEADS) for n in (1, 2)]
     assert errors[0] > errors[1]
 
-# %% tags=["weights", "nbval-ignore-output"]
+# %% tags=["weights", "nbval-ignore-output", "slide"]
 if load_model():
     fig, axes = new_figure(7, 3.4)
     for (chunk, n), marker in zip(RUNS, "osD^", strict=True):
@@ -1071,14 +1073,14 @@ if pair := load_model():
         place += len(word.ids)
     print("words and times equal")
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # ## Misconceptions
 #
 # ### “Make the encoder causal, and captions stream.”
 #
 # The mask of lesson 02 in the trained encoder. **Predict** what the decoder writes. (The cosine compares the memory with that without the mask, over the 3.6 s of speech; 1: the same direction.)
 
-# %% tags=["weights"]
+# %% tags=["weights", "slide"]
 if pair := load_model():
     model, tokenizer = pair
     residual = model.encoder.stem(log_mel(movie.samples(), 10.0))
@@ -1111,7 +1113,7 @@ if pair := load_model():
 
 
 # %% [markdown]
-# It was trained on windows of 30 s, filled up with silence, which is *heard*, not masked as lesson 12's padding. Without any it goes in circles, in four of seven, until a limit stops it. Notice it by texts longer than anybody speaks. The cure: at least 10 s, or 1.5 s more than the sound; at most 6 tokens a second and 8 more; a phrase that comes three times in a row, or a long one twice, ends the text.
+# It was trained on windows of 30 s, filled up with silence, which is *heard*, not masked as lesson 12's padding. Without any it goes in circles, in four of seven, until a limit stops it. Notice it by texts longer than anybody speaks. The cure: at least 10 s (8 s live), or 1.5 s more than the sound; at most 6 tokens a second and 8 more; a phrase that comes three times in a row, or a long one twice, ends the text.
 #
 # ### “To cut behind a word, find when it ends: align the committed words.”
 #
