@@ -6,9 +6,9 @@ Writes slides/NAME.html, and reveal.js beside them; `slides/index.html` lists th
 Open one in a browser: arrows or space go on, `s` opens the speaker's view.
 
 A cell tagged `slide` is on a slide: a text begins a new one, and code that stands right
-behind it goes on there; of code that draws, only the picture is shown. A text without
-the tag becomes the speaker's notes of the slide before it. Of a demo, each step is a
-slide, as its notebook keeps it for the day without a kernel.
+behind it goes on there, if there is room; of code that draws, only the picture is shown.
+A text without the tag becomes the speaker's notes of the slide before it. Of a demo,
+each step is a slide, as its notebook keeps it for the day without a kernel.
 """
 
 import argparse
@@ -28,6 +28,7 @@ from traitlets.config import Config
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 TEMPLATES = ROOT / "tools" / "templates"
+LETTERS_BESIDES = 350  # of a text that a picture still fits below
 # Code in backticks may hold a dollar, so it is matched first and left alone.
 FORMULA = re.compile(r"(```.*?```|`[^`]*`)|\$\$(.+?)\$\$|\$([^$\n]+?)\$", re.DOTALL)
 
@@ -56,20 +57,33 @@ def kind_of(cell: NotebookNode, is_demo: bool, goes_on: bool) -> str:
     return "notes" if is_text else "skip"
 
 
+def draws(cell: NotebookNode) -> bool:
+    """Tell whether a cell shows a picture."""
+    return "<figure" in str(cell.get("outputs", ""))
+
+
+def has_room(before: NotebookNode | None, cell: NotebookNode) -> bool:
+    """Tell whether a cell may go on the slide of the one right before it."""
+    if before is None or draws(before):
+        return False
+    is_short = before.cell_type == "markdown" and len(before.source) <= LETTERS_BESIDES
+    return is_short or not draws(cell)
+
+
 def as_slides(notebook: NotebookNode, is_demo: bool = False) -> NotebookNode:
     """Say of each cell where it goes, and write formulas as MathML."""
     slides = nbformat.from_dict(notebook)
-    begun = goes_on = False
+    begun, before = False, None
     for cell in slides.cells:
-        kind = kind_of(cell, is_demo, goes_on)
+        kind = kind_of(cell, is_demo, has_room(before, cell))
         # notes need a slide that they belong to
         kind = "skip" if kind == "notes" and not begun else kind
-        goes_on = kind in ("slide", "-")
-        begun = begun or goes_on
+        shown = kind in ("slide", "-")
+        begun, before = begun or shown, cell if shown else None
         cell.metadata["slideshow"] = {"slide_type": kind}
         if cell.cell_type == "markdown":
             cell.source = with_mathml(cell.source)
-        elif "<figure" in str(cell.outputs):
+        elif draws(cell):
             cell.metadata["transient"] = {
                 "remove_source": True
             }  # the picture speaks, not its code

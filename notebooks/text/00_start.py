@@ -490,7 +490,7 @@ if load_model():
 # %% [markdown] tags=["slide"]
 # ## Course map
 #
-# Lessons without a link are in preparation. The full path takes about 21 hours of lessons, and exercises besides.
+# The full path takes about 21 hours of lessons, and exercises besides.
 #
 # | | lesson | question | minutes |
 # |---|---|---|---|
