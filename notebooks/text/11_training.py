@@ -412,7 +412,7 @@ def perplexity(model, batches):
 
 each = [perplexity(model, [batch]) for batch in cut]
 print(f"whole {perplexity(model, whole):.3f}, cut {perplexity(model, cut):.3f}")
-print(f"mean of the two perplexities {sum(each) / 2:.4f}")
+print(f"mean of the two perplexities {sum(each) / 2:.3f}")
 
 # %% [markdown] tags=["slide"]
 # ### 6. Label smoothing
