@@ -22,7 +22,7 @@ SETTINGS = [
     ),
     *(
         f"--VoilaConfiguration.extension_allowlist={name}"
-        for name in ("@jupyter-widgets/jupyterlab-manager", "anywidget")
+        for name in ("@voila-dashboards/widgets-manager8", "anywidget")
     ),
 ]
 

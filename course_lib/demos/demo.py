@@ -132,7 +132,10 @@ class Demo(VBox):
 
     def start_over(self) -> None:
         """Put the view back to where the step has it."""
-        self.view.look(**self.look_of(self.bar.at, self.bar.revealed))
+        try:
+            self.view.look(**self.look_of(self.bar.at, self.bar.revealed))
+        finally:  # or the page would say that nobody answers
+            self.bar.send({"done": True})
 
     def look_of(self, at: int, revealed: bool) -> dict:
         """Give the whole look of a step, before or behind its reveal.
@@ -178,6 +181,8 @@ class Demo(VBox):
         elif (at, self.bar.revealed) != self._looked:
             self._looked = (at, self.bar.revealed)
             self.start_over()
+        else:  # the other trait of the same change
+            self.bar.send({"done": True})
 
     def _scale(self, change) -> None:
         self.view.font_scale = change["new"]

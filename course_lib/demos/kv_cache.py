@@ -172,7 +172,8 @@ def _draw_steps(axes: Axes, words: list[str], n_prompt: int, cache: bool, step: 
     axes.set_xticks(places, seen, size=12, **turned)
     axes.set_yticks(places[:N_STEPS], range(1, N_STEPS + 1))
     axes.tick_params(length=0)
-    axes.set_title("dot: computed    no dot: kept, read", size=13)
+    only_read = "    no dot: kept, and only read" if cache else ""
+    axes.set_title("dot: computed" + only_read, size=13)
 
 
 def _draw_counts(axes: Axes, counts: dict, cache: bool, step: int, count: str) -> str:

@@ -21,6 +21,7 @@ DIGITS = torch.tensor([7, 0, 3, 9, 1, 4, 8])  # the last is only predicted
 CAUSAL, NONE, WINDOW, PADDED = "causal", "none", "window of 2", "padding on the left"
 MOVES, CHANCES = "which outputs move", "chance of the next digit"
 N_PADDING = 2
+FARTHEST = 8  # of the axis, so that bars of two looks compare
 
 
 def demo() -> Demo:
@@ -66,8 +67,8 @@ def demo() -> Demo:
         Step(
             "Places a and b hold padding, which means nothing. The padding at a changes. Which "
             "outputs move?",
-            "None, though all others come later: column a is hidden. Hiding row a alone would "
-            "not do it.",
+            "None, though c to f come later: column a is hidden. Nobody reads a, so nobody can "
+            "notice.",
             before={"changed": "c", "mask": PADDED},
             after={"changed": "a"},
         ),
@@ -96,18 +97,20 @@ def _trained(causal: bool) -> Decoder:
 def _picture(mask: str, changed: int, model: Decoder | None) -> Still:
     """Draw the mask, and beside each row what moves or, with a model, its chances."""
     after = DIGITS.clone()
-    after[changed] = (after[changed] + 5) % 10
+    if model is None:
+        after[changed] = (after[changed] + 5) % 10
     lengths = [len(PLACES) - (N_PADDING if mask == PADDED else 0)]
     positions = token_positions(len(PLACES), lengths, side="left")[0]
     window = 2 if mask == WINDOW else None
     allowed = may_read(positions, positions, causal=mask != NONE, window=window)
     real = (positions >= 0).tolist()
     fig, (left, right) = new_stage([1.1, 1])
-    _table(left, allowed, after, real, changed)
+    _table(left, allowed, after, real, changed if model is None else None)
     if model is None:
         names, what, colour = PLACES, "how far the output moves", ORANGE
         values = (_outputs(after, allowed) - _outputs(DIGITS, allowed)).norm(dim=-1)
         told = f"outputs that move: {_listed((values > 0).tolist()) or 'none'}"
+        told = f"Place {PLACES[changed]} is changed; {told}"
     else:
         names = [f"next: {digit}" for digit in after[1:].tolist()]
         what, colour = "chance given to it", GREEN
@@ -115,15 +118,15 @@ def _picture(mask: str, changed: int, model: Decoder | None) -> Still:
             logits = model(after[None, :-1], lengths=lengths, side="left")[0]
         values = logits.softmax(-1).gather(-1, after[1:, None])[:, 0]
         chances = [f"{x:.2f}" for x in values[positions >= 0].tolist()]
-        told = f"chances of the next digit: {', '.join(chances)}"
+        told = f"Chances of the next digit: {', '.join(chances)}"
     bars = right.barh(range(len(PLACES)), values * (positions >= 0), color=colour)
     pairs = zip(values.tolist(), real, strict=True)
     numbers = [f"{x:.2f}" if is_real else "padding" for x, is_real in pairs]
     right.bar_label(bars, numbers, padding=4)
     right.set_yticks(range(len(PLACES)), names)
     right.set(xlabel=what, ylim=left.get_ylim())
-    right.set_xlim(0, 1.25 * max(1, float(values.max())))
-    caption = f"Mask: {mask}. Place {PLACES[changed]} is changed; {told}."
+    right.set_xlim(0, FARTHEST if model is None else 1.25)
+    caption = f"Mask: {mask}. {told}."
     pairs = zip(PLACES, allowed.tolist(), strict=True)
     rows = [f"{one} reads {_listed(row) or 'nothing'}" for one, row in pairs]
     alt = f"A table of six rows and six columns: {'; '.join(rows)}. Bars beside it: {told}."
@@ -144,7 +147,7 @@ def _outputs(digits: Tensor, allowed: Tensor) -> Tensor:
 
 
 def _table(
-    axes: Axes, allowed: Tensor, digits: Tensor, real: list[bool], changed: int
+    axes: Axes, allowed: Tensor, digits: Tensor, real: list[bool], changed: int | None
 ) -> None:
     """Draw a dot where a row may read a column, hatching where not."""
     for row, column in torch.cartesian_prod(*[torch.arange(len(PLACES))] * 2).tolist():
@@ -154,13 +157,14 @@ def _table(
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **style))
         if may:
             axes.plot(column, row, "o", color=BLUE, markersize=11)
-    frame = {"fill": False, "edgecolor": ORANGE, "linewidth": 4, "zorder": 3}
-    axes.add_patch(Rectangle((changed - 0.5, -0.5), 1, len(PLACES), **frame))
     names = [str(digit) for digit in digits[: len(PLACES)].tolist()]
     names = [one if ok else f"({one})" for one, ok in zip(names, real, strict=True)]
     rows = [f"{place}  {name}" for place, name in zip(PLACES, names, strict=True)]
     axes.set_yticks(range(len(PLACES)), rows)
-    names[changed] = f"{DIGITS[changed]}→{digits[changed]}"
+    if changed is not None:
+        frame = {"fill": False, "edgecolor": ORANGE, "linewidth": 4, "zorder": 3}
+        axes.add_patch(Rectangle((changed - 0.5, -0.5), 1, len(PLACES), **frame))
+        names[changed] = f"{DIGITS[changed]}→{digits[changed]}"
     heads = [f"{place}\n{name}" for place, name in zip(PLACES, names, strict=True)]
     axes.set_xticks(range(len(PLACES)), heads)
     axes.xaxis.tick_top()

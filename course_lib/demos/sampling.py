@@ -55,7 +55,7 @@ def demo() -> Demo:
     steps = [
         Step(
             "We always take the longest bar. What can be drawn after “In the morning I”?",
-            "Only “was”: temperature 0, greedy. It had 8 %; everything else is cut off.",
+            "Only “was”: temperature 0, greedy. The model gave it 8 %; now it is drawn with 1.",
             after=greedy,
         ),
         Step(
@@ -162,9 +162,11 @@ def _draw_next(
             words = f"{name}\n{height:.0%}"
             write(mass, 0, bottom + height / 2, words, size=12, bbox=box)
         bottom += height
-    mass.set(xlim=(-0.45, 0.45), ylim=(0, 1), xticks=[], yticks=[], xlabel="of it all")
-    said = f"{n_left:,} of {len(scores):,} tokens are left with {masses[2]:.0%} of the "
-    said += f"probability; top-k cut off {cut_k:.0%}, top-p {cut_p:.0%}."
+    mass.set(xlim=(-0.45, 0.45), ylim=(0, 1), xticks=[], yticks=[], xlabel="after T")
+    said = (
+        f"{n_left:,} of {len(scores):,} tokens are left. Of the probability after the "
+    )
+    said += f"temperature, top-k cut off {cut_k:.0%}, top-p {cut_p:.0%}."
     pairs = zip(names, given.tolist(), drawn.tolist(), strict=False)
     alt = f"Bars of the likeliest tokens after “{PROMPT}”, the model's and those drawn with: "
     alt += "; ".join(f"{name} {p:.2f}, {q:.2f}" for name, p, q in pairs)
@@ -194,8 +196,12 @@ def _draw_pairs(word, first, second, heads, tails, beams, chain, settings) -> St
         line["lw"] = 3.5 if (a, b) == greedy else 1.2
         if b == tails[a][0]:
             axes.plot([2.6, 3.3], [middle, y], **line)
-            put(3.4, y, f"{word(heads[a])} {chances[a]:.3f}", color=colour)
+            number = f" {chances[a]:.3f}" if chances[a] else ""
+            put(3.4, y, word(heads[a]) + number, color=colour)
         axes.plot([5.2, 5.8], [y, row], **line)
+        if not chance:  # cut off: what could have been is not told
+            put(5.9, row, "…", color=colour)
+            continue
         put(5.9, row, f"{word(b)} {float(then[a, b]):.2f}", color=colour)
         marks = ["greedy"] * ((a, b) == greedy)
         marks += [f"{N_BEAMS} beams"] * (chance > 0 and (heads[a], b) in beams)
@@ -203,9 +209,12 @@ def _draw_pairs(word, first, second, heads, tails, beams, chain, settings) -> St
         is_best = {"color": GREEN, "weight": "bold"} if (a, b) == best else {}
         put(7.9, row, said, **({"color": colour} | is_best))
     names = {pair: f"{word(heads[pair[0]])} {word(pair[1])}" for pair in pairs}
-    said = f"greedy’s pair “{names[greedy]}” has {both[greedy]:.3f}; "
-    said += f"the likeliest, “{names[best]}”, {both[best]:.3f}."
-    ways = "; ".join(f"{names[pair]} {chance:.3f}" for pair, chance in both.items())
+    said = f"greedy’s pair, “{names[greedy]}”, has {both[greedy]:.3f}; "
+    said += f"the likeliest here, “{names[best]}”, {both[best]:.3f}."
+    drawn = {names[pair]: chance for pair, chance in both.items() if chance}
+    if len(drawn) == 1:
+        said = f"only “{names[greedy]}” can be drawn; the other ways are cut off."
+    ways = "; ".join(f"{name} {chance:.3f}" for name, chance in drawn.items())
     return Still(fig, f"A tree from “{PROMPT}” to two tokens: {ways}.", settings + said)
 
 
@@ -222,6 +231,8 @@ def _draw_loop(parts: list[list[int]], logits: Tensor, chain, settings: str) -> 
     axes.set(
         xlim=(0, 1.12), xlabel="chance that a draw writes this line, given all above"
     )
+    title = f"“{QUESTION}” Greedy's answer; purple: copies of line 4"
+    axes.set_title(title, size=13)
     n_best = int((logits.argmax(-1) == ids).sum())
     said = f"first copy (line 5) {chances[4]:.0%}, last {chances[-1]:.0%}. "
     said += (

@@ -179,11 +179,13 @@ def until(browser, ready, seconds=30):
     return WebDriverWait(browser, seconds, poll_frequency=0.02).until(lambda _: ready())
 
 
-def find(browser, selector):
+def find(browser, selector, seconds=30):
     """Wait until there is such an element, and give all of them."""
     from selenium.webdriver.common.by import By
 
-    return until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, selector))
+    return until(
+        browser, lambda: browser.find_elements(By.CSS_SELECTOR, selector), seconds
+    )
 
 
 # Runs code in the kernel of the open notebook and gives what it printed.

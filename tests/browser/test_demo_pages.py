@@ -6,6 +6,8 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,39 +15,42 @@ import pytest
 pytest.importorskip("selenium", reason="needs selenium: pip install -e '.[browser]'")
 pytest.importorskip("voila", reason="needs voila (extra `teach`)")
 from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.support.ui import Select  # noqa: E402
 
 from course_lib.pretrained.storage import cache_folder  # noqa: E402
 from tests.browser.lab import find, outside, severe, until  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
-DEMOS = sorted(path.stem for path in (ROOT / "notebooks" / "demos").glob("*.ipynb"))
+sys.path.insert(0, str(ROOT / "tools"))
+
+import demo as tool  # noqa: E402
+
+DEMOS = sorted(path.stem for path in tool.DEMOS.glob("*.ipynb"))
 STARTED_SECONDS = 60
+LOWEST = "return document.querySelector('.demo-readout').getBoundingClientRect().bottom"
 
 
-@contextlib.contextmanager
-def served(name, home):
-    """Serve a demo as `make demo` does, and give its address."""
-    command = [sys.executable, "-u", ROOT / "tools" / "demo.py", name]
+@pytest.fixture(scope="module")
+def voila(tmp_path_factory):
+    """Serve all demos with the settings of `make demo`, and give their address."""
+    command = [sys.executable, "-u", "-m", "voila", tool.DEMOS, *tool.SETTINGS]
     command += ["--no-browser", "--port=0", "--Voila.ip=127.0.0.1"]
-    weights = {"COURSE_CACHE": str(cache_folder(os.environ))}
-    environment = os.environ | weights | {"HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    own = {"COURSE_CACHE": str(cache_folder(os.environ))}
+    own |= {"HOME": str(tmp_path_factory.mktemp("home"))}
     server = subprocess.Popen(
         command,
-        env=environment,
+        env=tool.environment() | own,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
     )
+    said = []
+    # what it says later has to be read, too, or its pipe runs full
+    reader = threading.Thread(target=lambda: said.extend(server.stdout), daemon=True)
+    reader.start()
     try:
-        said = []
-        for line in server.stdout:
-            said.append(line)
-            if found := re.search(r"http://\S+:\d+/\S*", line):
-                break
-        else:
-            raise AssertionError("".join(said))
-        yield found[0]
+        yield wait_for_address(server, said)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(server.pid, signal.SIGTERM)
@@ -54,30 +59,73 @@ def served(name, home):
         except subprocess.TimeoutExpired:
             os.killpg(server.pid, signal.SIGKILL)
             server.wait(20)
+        reader.join(20)
         server.stdout.close()
+
+
+def wait_for_address(server, said):
+    """Give the address that voila says once it answers there."""
+    deadline = time.monotonic() + STARTED_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        if found := re.search(r"http://[\w.]+:\d+/", "".join(said)):
+            return found[0]
+        time.sleep(0.1)
+    raise AssertionError("voila did not start:\n" + "".join(said))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEMOS)
-def test_a_demo_is_a_page(name, browser, tmp_path):
-    with served(name, tmp_path) as url:
-        browser.get_log("browser")
-        browser.get_log("performance")
-        browser.get(url)
-        find(browser, ".demo-question")
-        (view, *_) = find(browser, ".demo-readout, .dx-status")
-        until(browser, lambda: view.text)
-        first = view.text
-        assert not browser.find_elements(By.CSS_SELECTOR, ".jp-InputArea, .demo-still")
-        assert "Speaker" not in browser.find_element(By.CSS_SELECTOR, "body").text
-        find(browser, "[data-key=next]")[0].click()
-        find(browser, "[data-key=reveal]")[0].click()
-        answer = browser.find_element(By.CSS_SELECTOR, ".demo-answer")
-        until(browser, lambda: answer.text)
-        until(browser, lambda: view.text and view.text != "")
-        assert first
-        assert severe(browser) == []
-        assert outside(browser, url.rstrip("/"), url.replace("http", "ws")) == []
+def test_a_demo_is_a_page(name, browser, voila):
+    browser.get_log("browser")
+    browser.get_log("performance")
+    browser.get(f"{voila}voila/render/{name}.ipynb")
+    find(browser, ".demo-question", 60)
+    (view, *_) = find(browser, ".demo-readout, .dx-status")
+    until(browser, lambda: view.text)
+    page = browser.find_element(By.CSS_SELECTOR, "body")
+    assert not page.find_elements(By.CSS_SELECTOR, ".jp-InputArea, .demo-still, h1")
+    assert "Speaker" not in page.text
+    question = find(browser, ".demo-question")[0]
+    first = question.text, view.text
+    find(browser, "[data-key=next]")[0].click()
+    find(browser, "[data-key=reveal]")[0].click()
+    answer = browser.find_element(By.CSS_SELECTOR, ".demo-answer")
+    until(browser, lambda: answer.text)
+    until(browser, lambda: (question.text, view.text) != first and view.text)
+    # Voila asks the kernel to end when the page is left
+    assert severe(browser) == []
+    assert outside(browser, voila, voila.replace("http", "ws")) == []
+
+
+@pytest.mark.slow
+def test_on_a_projector_everything_is_seen_without_scrolling(browser, voila):
+    """At 1280 x 720 and size 2, of the demo with the longest words."""
+    browser.set_window_size(1280, 900)
+    edge = browser.execute_script("return window.outerHeight - window.innerHeight")
+    browser.set_window_size(1280, 720 + edge)
+    browser.get(f"{voila}voila/render/chat.ipynb")
+    size = find(browser, "[data-key=font_scale]", 60)[0]
+    Select(size).select_by_value("2")
+    for _ in range(20):
+        reveal = find(browser, "[data-key=reveal]")[0]
+        reveal.click()
+        until(browser, lambda: find(browser, ".demo-answer")[0].text)
+        until(browser, lambda: browser.execute_script(LOWEST) <= 721)
+        picture = find(browser, ".demo-picture img")[0]
+        assert picture.size["height"] >= 160
+        forth = find(browser, "[data-key=next]")[0]
+        if forth.get_attribute("aria-disabled") == "true":
+            return
+        forth.click()
+        until(browser, lambda: not find(browser, ".demo-answer")[0].text)
+
+
+def test_make_demo_serves_one_notebook_with_these_settings():
+    command = tool.command("masks", "--no-browser")
+    assert command[1:4] == ["-m", "voila", str(tool.DEMOS / "masks.ipynb")]
+    assert command[4:] == [*tool.SETTINGS, "--no-browser"]
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert 'tools/demo.py "$(NAME)"' in recipe
 
 
 def test_an_unknown_demo_is_answered_with_those_there_are():

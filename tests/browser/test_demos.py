@@ -147,3 +147,29 @@ def test_a_talk_goes_through(page, lab, axe):
     assert len(page.find_elements(By.CSS_SELECTOR, ".jp-Cell")) == n_cells
     assert severe(page) == []
     assert outside(page, lab.url) == []
+
+
+def test_the_bar_says_when_the_kernel_is_gone(browser, lab):
+    source = (
+        "from course_lib.demos import Demo, Plot, Step, new_stage, slider\n"
+        "from course_lib.figures import Still\n\n\n"
+        "def draw(layer):\n"
+        "    return Still(new_stage()[0], 'Nothing.', f'Layer {layer}.')\n\n\n"
+        "view = Plot(draw, layer=slider('Layer', 0, low=0, high=3))\n"
+        "demo = Demo('Layers', view, [Step('Next?', 'One.', after={'layer': 1})])\n"
+        "demo"
+    )
+    cell = nbformat.v4.new_code_cell(source)
+    lab.run(browser, nbformat.v4.new_notebook(cells=[cell]))
+    (reveal,) = find(browser, "[data-key=reveal]")
+    reveal.click()
+    until(browser, lambda: said(browser) == "Layer 1.")
+    browser.execute_async_script(
+        "const done = arguments[0];"
+        "const panel = window.jupyterapp.shell.currentWidget;"
+        "panel.sessionContext.shutdown().then(() => setTimeout(done, 500));"
+    )
+    (reveal,) = find(browser, "[data-key=reveal]")
+    browser.execute_script("arguments[0].click()", reveal)
+    words = "No answer from Python: the kernel is busy or gone."
+    until(browser, lambda: find(browser, ".demo-answer")[0].text == words)

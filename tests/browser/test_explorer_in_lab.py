@@ -1,7 +1,5 @@
 """The explorer in JupyterLab: it is looked at, it is clicked, Python reads the click."""
 
-import json
-
 import nbformat
 import pytest
 
@@ -9,7 +7,7 @@ pytest.importorskip("selenium", reason="needs selenium: pip install -e '.[browse
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-from tests.browser.lab import find, until  # noqa: E402
+from tests.browser.lab import ask, find, outside, severe, until  # noqa: E402
 
 SOURCE = """
 import torch
@@ -20,15 +18,6 @@ config = DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3)
 decoder = Decoder(config, generator=torch.Generator().manual_seed(3))
 explorer = explore(decoder, [1, 2, 3, 5], max_new_tokens=2, text="<{}>".format)
 explorer
-"""
-# Runs code in the kernel of the open notebook and gives what it printed.
-ASK = """
-const [code, done] = arguments;
-const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-const asked = kernel.requestExecute({ code });
-let said = "";
-asked.onIOPub = ({ content }) => (said += content.text ?? content.evalue ?? "");
-asked.done.then(() => done(said.trim()));
 """
 
 
@@ -67,50 +56,36 @@ def test_a_person_looks_and_python_reads_what_was_clicked(page, lab, axe):
     canvas = control(page, "weights")
     page.execute_script("arguments[0].focus()", canvas)
     page.switch_to.active_element.send_keys(Keys.HOME)
-    until(
-        page, lambda: page.execute_async_script(ASK, "print(explorer.cell[1])") == "0"
-    )
+    until(page, lambda: ask(page, "print(explorer.cell[1])") == "0")
     page.switch_to.active_element.send_keys(Keys.ARROW_UP)
     says(page, "at position 2 reads most")
     for key in ("x", "d", "d", Keys.ARROW_RIGHT):
         page.switch_to.active_element.send_keys(key)
-    until(
-        page, lambda: page.execute_async_script(ASK, "print(explorer.cell)") == "(2, 1)"
-    )
+    until(page, lambda: ask(page, "print(explorer.cell)") == "(2, 1)")
     assert len(page.find_elements(By.CSS_SELECTOR, ".jp-Cell")) == n_cells
-    said = page.execute_async_script(
-        ASK, "print(explorer.mode, explorer.layer, explorer.kind, explorer.description)"
+    said = ask(
+        page,
+        "print(explorer.mode, explorer.layer, explorer.kind, explorer.description)",
     )
     assert said == f"local 1 self {status(page)}"
 
-    page.execute_async_script(ASK, "explorer.step, explorer.head = 1, 2")
+    ask(page, "explorer.step, explorer.head = 1, 2")
     says(page, "Layer 1, head 2")
     control(page, "mode-dynamic").click()
     says(page, "keys and values of 4 come from the cache")
     control(page, "temperature").send_keys(Keys.CONTROL, "a")
     control(page, "temperature").send_keys("0.5", Keys.ENTER)
     asked = "print(explorer.temperature, explorer.mode)"
-    until(page, lambda: page.execute_async_script(ASK, asked) == "0.5 dynamic")
+    until(page, lambda: ask(page, asked) == "0.5 dynamic")
     control(page, "mode-static").click()
     find(page, ".dx-still img")
-    said = page.execute_async_script(ASK, "print(explorer.figure().alt)")
+    said = ask(page, "print(explorer.figure().alt)")
     says(page, said)
     assert axe(".dx") == []
     assert len(page.find_elements(By.CSS_SELECTOR, ".jp-Cell")) == n_cells
 
-    severe = [line for line in page.get_log("browser") if line["level"] == "SEVERE"]
-    assert severe == []
-    messages = [
-        json.loads(line["message"])["message"] for line in page.get_log("performance")
-    ]
-    urls = [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
-    assert urls
-    own = (lab.url, "data:", "blob:", "chrome")
-    assert [url for url in urls if not url.startswith(own)] == []
+    assert severe(page) == []
+    assert outside(page, lab.url) == []
 
 
 @pytest.mark.slow

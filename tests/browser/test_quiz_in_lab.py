@@ -11,7 +11,7 @@ from course_lib.quiz import load_questions
 pytest.importorskip("selenium", reason="needs selenium: pip install -e '.[browser]'")
 from selenium.webdriver.common.by import By  # noqa: E402
 
-from tests.browser.lab import find, until  # noqa: E402
+from tests.browser.lab import find, outside, until  # noqa: E402
 
 SOURCE = 'from course_lib.quiz import show_quiz\n\nshow_quiz("masks")'
 ROOT = Path(__file__).parents[2]
@@ -88,18 +88,7 @@ def test_the_quiz_asks_nothing_of_the_network(browser, lab):
     v4 = nbformat.v4
     lab.run(browser, v4.new_notebook(cells=[v4.new_code_cell(SOURCE)]))
     find(browser, ".quiz fieldset")
-    messages = [
-        json.loads(line["message"])["message"]
-        for line in browser.get_log("performance")
-    ]
-    urls = [
-        m["params"]["request"]["url"]
-        for m in messages
-        if m["method"] == "Network.requestWillBeSent"
-    ]
-    own = (lab.url, "data:", "blob:", "chrome")
-    assert urls
-    assert [url for url in urls if not url.startswith(own)] == []
+    assert outside(browser, lab.url) == []
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,7 @@
 // A plot: native controls, and the picture that Python drew for where they stand.
 
-const PATIENCE_MS = 5000;
 const LOWEST = 160; // pixels of a picture
 const EDGE = 24; // pixels around and between what is shown
-const GONE = "No answer from Python: the kernel is busy or gone.";
 
 // Makes one control; `put` shows a value in it, `tell` hears what a person sets.
 function control(name, spec, tell) {

@@ -1,5 +1,8 @@
 // What both widgets of a demo need.
 
+const PATIENCE_MS = 5000;
+const GONE = "No answer from Python: the kernel is busy or gone.";
+
 function element(tag, properties = {}, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...children);

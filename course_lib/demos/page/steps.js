@@ -7,9 +7,22 @@ function render({ model, el }) {
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", "Steps of the demo");
   const steps = model.get("steps");
+  let waiting = null;
+  const wait = () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      answer.textContent = GONE;
+    }, PATIENCE_MS);
+  };
+  const done = (message) => {
+    if (!message.done) return;
+    clearTimeout(waiting);
+    show(); // if it came late, the answer stands where the sentence was
+  };
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
+    if ("at" in values || "revealed" in values) wait();
   };
   const button = (key, words, act) => {
     const made = element("button", { type: "button", textContent: words, onclick: act });
@@ -23,7 +36,10 @@ function render({ model, el }) {
   const back = button("back", "◂ Back", () => go(-1));
   const reveal = button("reveal", "Reveal", () => set({ revealed: !model.get("revealed") }));
   const next = button("next", "Next ▸", () => go(1));
-  const again = button("again", "Start over", () => model.send({ again: true }));
+  const again = button("again", "Start over", () => {
+    model.send({ again: true });
+    wait();
+  });
   const present = button("present", "Present", () => {
     if (document.fullscreenElement) document.exitFullscreen();
     else root.closest(".demo-stage")?.requestFullscreen?.();
@@ -65,11 +81,14 @@ function render({ model, el }) {
   };
   const watched = ["change:at", "change:revealed", "change:font_scale"];
   for (const event of watched) model.on(event, show);
+  model.on("msg:custom", done);
   root.addEventListener("keydown", guard);
   show();
   el.append(root);
   return () => {
+    clearTimeout(waiting);
     for (const event of watched) model.off(event, show);
+    model.off("msg:custom", done);
   };
 }
 

@@ -35,7 +35,7 @@ demo.still(0)
 # - **Show** the two rows, then move the slider Step on by hand, one at a time.
 # - **Ask** for the sum over six steps before the last row appears. A pencil helps: 5 + 6 + 7 + 8 + 9 + 10.
 # - **Expect** “60” from those who take 6 · 10, “10” from those who count columns. Reveal: 45 for a text of 10 positions. For 1,000 tokens it would be about half a million.
-# - **Goes wrong**: somebody counts “the” of step 6 as well: the token that step 6 writes is not fed any more. Six tokens written, five of them fed.
+# - **Goes wrong**: somebody counts what step 6 writes as well (“world”, in the read-out): it is not fed any more. Six tokens written, five of them fed.
 
 # %% tags=["still", "weights"]
 demo.still(1)

@@ -57,7 +57,7 @@ demo.still(2)
 #
 # - **Show** the brackets: a and b hold padding, because a longer text stands in the same batch.
 # - **Ask** who moves when the padding at a changes. The causal mask alone would say: everybody.
-# - **Expect** “all of them, they come later”. Reveal: none. The column of a padded place is hidden.
+# - **Expect** “none, column a is hatched” from those who have followed, “all, they come later” from the others. Let the first explain it. Reveal: none.
 # - **Goes wrong**: “so the rows a and b are what matters”. An empty row protects nobody: it is the empty *column* that does.
 
 # %% tags=["still"]

@@ -21,7 +21,7 @@ demo
 # %% [markdown] tags=["notes"]
 # ### Step 1
 #
-# - **Show** left, what SmolLM2 thinks comes after “In the morning I”; middle, with what probability each token is drawn; right, where all of the probability went.
+# - **Show** left, what SmolLM2 thinks comes after “In the morning I”; middle, with what probability each token is drawn; right, where the probability went: all of it is what the temperature leaves.
 # - **Ask** what is left to be drawn if one always takes the longest bar.
 # - **Expect** “was”, easily. Then ask how sure the model was: 8 %. Reveal: drawn with 1.00.
 # - **Goes wrong**: “temperature 0 divides by 0”. By convention it means: the largest logit, of equals the lowest id.
@@ -34,7 +34,7 @@ demo.still(0)
 #
 # - **Show** all bars again, each a few percent.
 # - **Ask** how much of the probability lies outside of the five likeliest tokens. Let them add the bars: 0.08 + 0.07 + 0.05 + 0.03 + 0.03.
-# - **Expect** “a few percent”. Reveal: 74 % cut off. The five left are scaled up to 1, and their ratios stay.
+# - **Expect** 26 % inside, and some who answer with that number. Reveal: 74 % cut off. The five left are scaled up to 1, and their ratios stay.
 # - **Goes wrong**: somebody wants removed logits set to 0. Most logits are far from 0 and many negative; 0 could be the highest of all. It has to be −∞.
 
 # %% tags=["still", "weights"]
@@ -54,7 +54,7 @@ demo.still(2)
 # %% [markdown] tags=["notes"]
 # ### Step 4
 #
-# - **Show** the tree under temperature 0: the thick line is greedy's way. Grey is cut off.
+# - **Show** the tree under temperature 0: the thick line is greedy's way. Grey is cut off, and not told.
 # - **Ask** whether another pair could have a larger product than “was in”. Point at “woke”: what would you write after it?
 # - **Expect** “woke up”, at once. Reveal the probabilities: 0.066 · 0.77 against 0.084 · 0.06. Greedy never sees it, for it commits itself one token too early.
 # - **Goes wrong**: “so beams always write better”. They find likelier texts, not the likeliest (“walked into” has 0.014, and two beams never look there), and likelier is often shorter and duller. Lesson 09 measures it. The marks say what two beams keep by the model's own probabilities, before any filter.
@@ -65,7 +65,7 @@ demo.still(3)
 # %% [markdown] tags=["notes"]
 # ### Step 5
 #
-# - **Show** a chat prompt, “Write a haiku about autumn.”, and what greedy decoding wrote, in lines. At temperature 0 each line has chance 1.
+# - **Show** the question above the bars, and what greedy decoding wrote, in lines. At temperature 0 each line has chance 1.
 # - **Ask** how likely each line would be if the tokens were drawn by the model's own probabilities. First line 5, the first copy of line 4; then the later ones.
 # - **Expect** “all small”, and “it gets bored”. Reveal: 1 %, 25, 43, 62, 75 %. Each copy is evidence for the next one. A draw hardly ever writes this line the first time; greedy always does.
 # - **Goes wrong**: “the model is broken, then”. Both have a share: the model believes in loops, greedy walks into them. With another seed the text has another chance at each token.
