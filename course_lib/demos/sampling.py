@@ -231,7 +231,7 @@ def _draw_loop(parts: list[list[int]], logits: Tensor, chain, settings: str) -> 
     axes.set(
         xlim=(0, 1.12), xlabel="chance that a draw writes this line, given all above"
     )
-    title = f"“{QUESTION}” Greedy's answer; purple: copies of line 4"
+    title = f"“{QUESTION}”; purple: copies"
     axes.set_title(title, size=13)
     n_best = int((logits.argmax(-1) == ids).sum())
     said = f"first copy (line 5) {chances[4]:.0%}, last {chances[-1]:.0%}. "
