@@ -11,7 +11,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMOS = ROOT / "notebooks" / "demos"
-# what the audience need not see, and the extensions without which no widget shows
+# without each of these no widget shows; all others only complain that this is no JupyterLab
+EXTENSIONS = (
+    "@jupyter-widgets/jupyterlab-manager",
+    "@voila-dashboards/widgets-manager8",
+    "anywidget",
+)
 SETTINGS = [
     "--template=demo",
     "--show_tracebacks=True",
@@ -22,7 +27,7 @@ SETTINGS = [
     ),
     *(
         f"--VoilaConfiguration.extension_allowlist={name}"
-        for name in ("@voila-dashboards/widgets-manager8", "anywidget")
+        for name in EXTENSIONS
     ),
 ]
 

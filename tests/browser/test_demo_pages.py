@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -34,7 +35,10 @@ LOWEST = "return document.querySelector('.demo-readout').getBoundingClientRect()
 def voila(tmp_path_factory):
     """Serve all demos with the settings of `make demo`, and give their address."""
     command = [sys.executable, "-u", "-m", "voila", tool.DEMOS, *tool.SETTINGS]
-    command += ["--no-browser", "--port=0", "--Voila.ip=127.0.0.1"]
+    with socket.socket() as free:  # with port 0, voila does not say which it took
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command += ["--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"]
     own = {"COURSE_CACHE": str(cache_folder(os.environ))}
     own |= {"HOME": str(tmp_path_factory.mktemp("home"))}
     server = subprocess.Popen(
@@ -76,6 +80,7 @@ def wait_for_address(server, said):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEMOS)
 def test_a_demo_is_a_page(name, browser, voila):
+    browser.get("about:blank")  # a page that is left asks its kernel to end, and may not
     browser.get_log("browser")
     browser.get_log("performance")
     browser.get(f"{voila}voila/render/{name}.ipynb")
@@ -92,7 +97,6 @@ def test_a_demo_is_a_page(name, browser, voila):
     answer = browser.find_element(By.CSS_SELECTOR, ".demo-answer")
     until(browser, lambda: answer.text)
     until(browser, lambda: (question.text, view.text) != first and view.text)
-    # Voila asks the kernel to end when the page is left
     assert severe(browser) == []
     assert outside(browser, voila, voila.replace("http", "ws")) == []
 
