@@ -760,16 +760,16 @@ if load_model():
         fig,
         alt=(
             "Points for each start offset: median lag against word errors. Agreement 2: "
-            "lags grow with the chunk, from about 0.5 to about 1.6 s, with few errors or "
-            "none. Agreement 1 with chunks of 0.5 s: two to seven errors, at lags of "
-            "0.4 to 0.5 s."
+            "lags grow with the chunk, from about 0.6 to about 1.7 s, with few errors or "
+            "none. Agreement 1 with chunks of 0.5 s: one to seven errors, at lags of "
+            "0.4 to 0.6 s."
         ),
         caption="A second opinion costs some tenths of a second, and buys the words.",
     )
     assert max(errors) > 0
 
 # %% [markdown]
-# Lag grows with the chunk: a word waits half a chunk, on average, until it is heard, and a whole one for the second opinion; less where it was guessed early. The factor falls: that is what a longer chunk buys. At these six offsets agreement 1 makes errors and 2 none; 10 ms can decide (agreement 1 at 0.21 s: 2 errors, at 0.22 s: 6). Whether shorter chunks make more is not shown.
+# Lag grows with the chunk: a word waits half a chunk, on average, until it is heard, and a whole one for the second opinion; less where it was guessed early. The factor falls: that is what a longer chunk buys. At these six offsets agreement 1 makes errors and 2 none. Whether shorter chunks make more is not shown.
 #
 # The 500 ms are **not kept** for any sentence with agreement 2: 0.5 s of quiet, up to a chunk, computing. With chunks of 1 s, the look in a pause of 1 s may come before 0.5 s of quiet, and the word waits for agreement.
 #
