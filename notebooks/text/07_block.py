@@ -633,9 +633,9 @@ else:
     with torch.no_grad():
         decoder(torch.tensor([prompt]))
     lengths = torch.stack([stream[0].square().mean(-1).sqrt() for stream in seen])
-    print("first token      ", *(f"{size:7.1f}" for size in lengths[:, 0]))
+    print("first token      ", *(f"{size:7.0f}" for size in lengths[:, 0]))
     others = lengths[:, 1:].median(1).values
-    print("others, in median", *(f"{size:7.1f}" for size in others))
+    print("others, in median", *(f"{size:7.0f}" for size in others))
 
 
 # %% [markdown]
