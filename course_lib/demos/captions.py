@@ -55,13 +55,13 @@ def demo() -> Demo:
     steps = [
         Step(
             "Half a second is heard, six words are drafted. Which will the next draft keep?",
-            "Four: “to do?” was a guess. The encoder reads all sound anew, so any word may "
-            "change; a viewer cannot unread it.",
+            "Four: “to do?” is taken back, though it will be said. The encoder reads all sound "
+            "anew, so any word may change.",
             after={"heard": 1.0},
         ),
         Step(
-            "We show what two drafts in a row agree on. Next draft: “… want to do to me?” "
-            "What is shown?",
+            "Two drafts in a row must agree, and a last word with a stop waits. Next: “… want "
+            "to do to me?” What is shown?",
             "“What do you want”, four words. “to do to me?” has to wait, and “to me?” is "
             "never seen.",
             before={"heard": 1.0},
@@ -82,7 +82,8 @@ def demo() -> Demo:
         ),
         Step(
             "“movie” ended at 3.6 s. At 4 s it is not shown. What brings it to the viewer?",
-            "A pause: after half a second of quiet nobody goes on, and all that waits is shown.",
+            "A pause: after half a second of quiet the sentence counts as ended, and all that "
+            "waits is shown.",
             before={"heard": 4.0},
             after={"heard": 4.5},
         ),

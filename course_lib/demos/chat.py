@@ -74,9 +74,10 @@ def demo() -> Demo:
             after={"written": 12},
         ),
         Step(
-            "“And of Italy?” We asked for the capital of France before. Does the model know?",
-            "Only if it stands in the text. The whole talk goes in again each turn (or its "
-            "cache is kept); no weight remembers.",
+            "We had asked about France, yet “And of Italy?” gets this. Where must that question "
+            "stand?",
+            "In the text. The whole talk goes in again each turn (or its cache is kept); no "
+            "weight remembers.",
             before={"said": ITALY, "written": 10},
             after={"said": BOTH, "written": 8},
         ),

@@ -43,21 +43,22 @@ def demo() -> Demo:
     )
     steps = [
         Step(
-            "German says one-and-twenty. Which word does its e come from?",
+            "twenty-one is einundzwanzig in German. Which English word is read most for its "
+            "first e?",
             "one, the last word: it gets 0.65 of the weight. Nothing in the source is in "
             "the future, so no causal mask.",
             after={"written": 1},
         ),
         Step(
-            "einund stands. Next comes z of zwanzig. Where does it look now?",
-            "Back at twenty, 0.69: German crosses what English says in order.",
-            before={"written": 6},
+            "e read one. Six letters later comes z of zwanzig. Where does it look?",
+            "At twenty, 0.69; one falls from 0.65 to 0.29: German crosses what English says in "
+            "order.",
+            before={"written": 1},
             after={"written": 7},
         ),
         Step(
             "einund stands. Now we hand it fifty-seven. What is the end?",
-            "einundfünfzig: it keeps what it wrote itself; only the new memory says how "
-            "to go on.",
+            "einundfünfzig: it keeps what it wrote itself, and goes on from the new memory.",
             before={"written": 6},
             after={"memory": LATER, "written": 14},
         ),

@@ -85,8 +85,8 @@ def demo() -> Demo:
         Step(
             "Bends back, norms out: every layer reads the stream at its full size. What "
             "happens to it?",
-            "It passes a million in layer 6 and is no number from layer 9 on. With norms, what "
-            "layers read has size 1.",
+            "It passes a million in layer 6 and is no number from layer 9 on. A norm brings "
+            "every vector to size 1 before its gain.",
             before=real,
             after=real | {"norm": False},
         ),
@@ -141,8 +141,6 @@ def _draw_adder(layer: FeedForward, size: int, norm: bool, bend: bool) -> Still:
                 write(axes, x_at, -0.8, f"position {at}", size=13)
     results = "; ".join(" and ".join(one.split()) for one in _whole(outputs))
     caption = f"Sum and carry: {results}. {sum(right)} of 4 are right"
-    if not bend:
-        caption += "; it is one linear layer: sum = 0·a + 0·b, carry = a + b − 1"
     alt = "Four columns, one a position, read from the bottom up; arrows lead upwards only."
     for name, vectors in rows.items():
         alt += f" {name}: {'; '.join(vectors)}."

@@ -25,14 +25,19 @@ FARTHEST = 8  # of the axis, so that bars of two looks compare
 
 
 def demo() -> Demo:
-    """Make the demo; it trains two small decoders, which takes a few seconds.
+    """Make the demo; it trains three small decoders, which takes a few seconds.
 
     Lesson: notebooks/02_masks.ipynb
     """
-    models = {True: _trained(causal=True), False: _trained(causal=False)}
+    models = {
+        CAUSAL: _trained(),
+        WINDOW: _trained(window=2),
+        NONE: _trained(causal=False),
+    }
+    models[PADDED] = models[CAUSAL]
 
     def draw(mask: str, changed: str, bars: str) -> Still:
-        model = models[mask != NONE] if bars == CHANCES else None
+        model = models[mask] if bars == CHANCES else None
         return _picture(mask, PLACES.index(changed), model)
 
     view = Plot(
@@ -75,8 +80,8 @@ def demo() -> Demo:
         Step(
             "Trained on random digits, a decoder can only guess: 0.10. And one trained without "
             "the mask?",
-            "Close to 1, but at f: the answer stands one column to the right and is copied. "
-            "When it writes, there is none.",
+            "Close to 1, except at f: it copies the answer from one column to the right. When it "
+            "writes, that column is empty.",
             before={"bars": CHANCES},
             after={"mask": NONE},
         ),
@@ -84,10 +89,10 @@ def demo() -> Demo:
     return Demo("Masks: who may read whom", view, steps)
 
 
-def _trained(causal: bool) -> Decoder:
+def _trained(causal: bool = True, window: int | None = None) -> Decoder:
     """Train a small decoder to predict the next of random digits."""
     sizes = {"d_model": 32, "n_layers": 1, "n_heads": 2, "max_length": len(PLACES)}
-    config = DecoderConfig(10, causal=causal, **sizes)
+    config = DecoderConfig(10, causal=causal, window=window, **sizes)
     model = Decoder(config, torch.Generator().manual_seed(0))
     rows = torch.randint(10, (40, 32, 7), generator=torch.Generator().manual_seed(1))
     train(model, lambda step: inputs_and_targets(rows[step]), 40, 0.03, warmup_steps=10)

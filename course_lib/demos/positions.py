@@ -63,8 +63,8 @@ def demo() -> Demo:
         Step(
             "All six move 40 positions on, so every vector turns by 40 radians. What do the "
             "scores do?",
-            "Nothing. All turn alike, so the angles between them stay: a score sees only the "
-            "distance.",
+            "Nothing. All turn alike, so the angles between them stay: a score sees only how "
+            "far before or after it the key stands.",
             before={"row": SAME, "positions": TURNED},
             after={"start": 40},
         ),

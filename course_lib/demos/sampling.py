@@ -71,9 +71,10 @@ def demo() -> Demo:
             after={"p": 0.5, "temperature": 0.5},
         ),
         Step(
-            "Greedy takes “was”, then “in”. Is there a likelier pair of tokens?",
-            "“woke up”: 0.066 · 0.77 = 0.051, ten times as likely. Two beams keep both first "
-            "words and find it.",
+            "Greedy takes “was”, then “in”. By the model's own probabilities, is there a "
+            "likelier pair?",
+            "“woke up”: 0.066 · 0.77 = 0.051, ten times as likely. Two beams keep “was” "
+            "and “woke”, and find it.",
             before={"look": PAIRS} | greedy,
             after={"look": PAIRS, "temperature": 1.0},
         ),

@@ -52,7 +52,7 @@ def demo() -> Demo:
         ),
         Step(
             "We divide the scores by 0.5, so they double. Does B gain or lose?",
-            "It loses: A is now e² = 7.4 times as likely. Softmax is not blind to scale.",
+            "It loses: A is now e² = 7.4 times as likely as B. Softmax is not blind to scale.",
             after={"temperature": 0.5},
         ),
         Step(
@@ -62,9 +62,9 @@ def demo() -> Demo:
             after={"temperature": 5.0},
         ),
         Step(
-            "A real model, 49,152 words: how much of its probability is on the first eight?",
-            "About half at temperature 1; nearly all at 0.3; next to nothing at 3: the tail is "
-            "long.",
+            "At 0.3 the first eight of 49,152 tokens have it all. How much goes to the others at "
+            "3?",
+            "98.9 %: each of the other 49,144 gets little, but they are many.",
             before={"scores": REAL, "temperature": 0.3},
             after={"temperature": 3.0},
         ),
@@ -101,7 +101,7 @@ def _picture(names: list[str], scores: Tensor, temperature: float) -> Still:
     caption = f"Temperature {temperature:.1f}: {', '.join(shares[:3])}"
     if n_others := len(scores) - len(names):
         rest = 1 - float(probabilities.sum())
-        caption += f"; the {n_others:,} other words {rest:.1%}"
+        caption += f"; the {n_others:,} other tokens {rest:.1%}"
     heights = [f"{w} {s:.1f}" for w, s in zip(names, scores.tolist(), strict=False)]
     alt = (
         f"Two bar charts. Scores: {', '.join(heights)}. Probabilities at temperature "

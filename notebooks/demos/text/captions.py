@@ -25,7 +25,7 @@ demo
 #
 # - **Show** half a second of sound, in which *What do* was said and *you* begins; and a draft of six words.
 # - **Ask** which of the six will be in the next draft.
-# - **Expect** three, the ones that were said. Reveal: four; *want* was a good guess, *to do?* was not.
+# - **Expect** three, those that have begun. Reveal: four; *to do?* is taken back, though it will be said: a newer draft is not always the better one, and a viewer cannot unread a word.
 # - **Goes wrong**: “but a causal decoder takes nothing back”. It does not: the *encoder* reads all sound in both directions, so each new half second changes everything that the decoder reads, and it starts anew.
 
 # %% tags=["still", "weights"]
@@ -69,7 +69,7 @@ demo.still(3)
 #
 # - **Show** 4.0 s: the drafts say *move.* and *movie.*; the sound has ended, the last word waits.
 # - **Ask** what must happen so that the viewer gets *movie.*
-# - **Expect** “a third draft”. That would do here, but a last word with a stop would still wait. Reveal: a pause of half a second, and all that waits is shown.
+# - **Expect** “a third draft”. It would agree, but a last word with a stop still waits. Reveal: a pause of half a second, and all that waits is shown.
 # - **Goes wrong**: “a shorter pause, then”. Between *tomorrow?* and *I* there is a third of a second of quiet in the middle: a rule of 0.3 s would end there. Being late is the price of not being wrong; lesson 14 measures both.
 
 # %% tags=["still", "weights"]

@@ -44,7 +44,7 @@ demo.still(1)
 # %% [markdown] tags=["notes"]
 # ### Step 3
 #
-# - **Show** the answer to *And of Italy?* alone: *I'm sorry for any misglamour …* The first token had 0.07: the model has no idea.
+# - **Show** the answer to *And of Italy?* alone: *I'm sorry for any misglamour …* The first token had only 0.07 (Tokens written 8 shows it).
 # - **Ask** where the first question would have to be so that the model knows it.
 # - **Expect** “in its memory”. Reveal: in the text. Now it says *Rome*, and 59 tokens go in.
 # - **Goes wrong**: “then a long chat gets slower and slower”. The text is read again only where no cache keeps its keys and values (lesson 10); with one, 15 tokens are new.
@@ -67,7 +67,7 @@ demo.still(3)
 #
 # - **Show** the question; nobody has walked on the Moon who died in 1955.
 # - **Ask** for a guess: far below 0.70, or near it? (0.70 is the answer about Paris. Mean: the geometric mean over the tokens, the end mark included.)
-# - **Expect** “far below; it must be unsure”. Reveal: 0.65. The unsure place is *in*, 0.18: whether a year comes at all; once there, *2023* is written firmly.
+# - **Expect** “far below; it must be unsure”. Reveal: 0.65. The least sure place is *in*, 0.18: whether a year comes at all. Its digits have 0.60, 1.00, 0.76, 0.41. (If someone says “Rome had 0.94, so it does tell”: choose *Capital of France?*; Paris is as true and has 0.70.)
 # - **Goes wrong**: “a larger model does not do this”. Larger ones know more; the number still measures how usual the words are. What is false must be checked elsewhere.
 
 # %% tags=["still", "weights"]

@@ -32,9 +32,9 @@ demo.still(0)
 # %% [markdown] tags=["notes"]
 # ### Step 2
 #
-# - **Show** *einund*: for d, which no English word says, the lines fan out. A row sums to 1, needed or not.
-# - **Ask** where z of *zwanzig* looks.
-# - **Expect** “at twenty”. Reveal, and point at the thickest line, to the w of *twenty*. Then move the slider from 1 to 7: orange gives way to blue. Try forty-two.
+# - **Show** the thick line of e once more, to the last letter of *one*.
+# - **Ask** where z of *zwanzig* looks, six letters later.
+# - **Expect** “at twenty”. Reveal, and point at the thickest line, to the w of *twenty*. Then move the slider from 1 to 7: orange gives way to blue. At d, which no English word says, the lines fan out: a row sums to 1, needed or not. Try forty-two.
 # - **Goes wrong**: someone takes the memory for the English letters. It is one vector a place, made by the encoder.
 
 # %% tags=["still"]
@@ -45,7 +45,7 @@ demo.still(1)
 #
 # - **Ask** what stands at the end when *einund* is kept and the memory is exchanged. Let them write the whole word down.
 # - **Expect** *einundzwanzig* (“it has read it already”) and *siebenundfünfzig*. Reveal: *einundfünfzig*, fifty-one. Its own letters it reads by self-attention, the source by cross-attention: two inputs, two ways in.
-# - **Goes wrong**: “so it confused the two numbers”. It did what it always does; we exchanged the card while it was writing.
+# - **Goes wrong**: “so it confused the two numbers”. It did what it always does; we exchanged the memory while it was writing.
 
 # %% tags=["still"]
 demo.still(2)

@@ -76,7 +76,7 @@ demo.still(4)
 # %% [markdown] tags=["notes"]
 # ### Step 6
 #
-# - **Show** the trained curve again: from 0.1 to 26, though every layer reads a vector of size 1 (dotted line).
+# - **Show** the trained curve again: from 0.1 to 26, though every norm first brings the vector to size 1 (dotted line), then applies its gain.
 # - **Ask** what happens to the curve when nobody measures: up, down, or no change?
 # - **Expect** “it grows a bit faster”. Reveal: through the roof within six layers, no number at all from the ninth. The gain is still there; only the division is gone.
 # - **Goes wrong**: “then put the norm on the stream itself”. That is post-norm, the original order; lesson 07 compares the two. Here the norm stands before each sublayer, and the stream is only added to.

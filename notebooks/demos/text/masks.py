@@ -14,7 +14,7 @@ demo
 #
 # **The one idea**: a mask answers one question for each cell, may this row read that column, and what is hidden cannot change what the row gives out.
 #
-# **Before**: run all cells (two small decoders are trained, a few seconds); press Present; Size 2 ×. The five pictures below are the same talk without a kernel.
+# **Before**: run all cells (small decoders are trained, a few seconds); press Present; Size 2 ×. The five pictures below are the same talk without a kernel.
 #
 # **What is on the screen**: six places, a to f, each with a digit. A row is a query, which reads; a column is a key, which is read. The orange frame is the place that we change, and the bars say how far the output of each row moves by that. They come from one attention head with random weights.
 #
@@ -35,7 +35,7 @@ demo.still(0)
 # ### Step 2
 #
 # - **Show** the frame around column a, and six bars.
-# - **Ask** for the letters whose bars will stay when d is changed instead. Wait for a list, not for a number.
+# - **Ask** which letters will still have a bar when d is changed instead. Wait for a list, not for a number.
 # - **Expect** “d to f”, sometimes only “d”. Reveal: column d has dots in rows d, e and f. The zeros are exact.
 # - **Goes wrong**: somebody reads the *row* of d (a, b, c, d). The row says what d reads; the column says who reads d.
 

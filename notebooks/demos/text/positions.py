@@ -12,7 +12,7 @@ demo
 # %% [markdown] tags=["notes"]
 # ## Speaker's notes
 #
-# **The one idea**: attention by itself reads a set. If each position turns its query and key a step further, a score depends on the distance of the two, and order can be seen.
+# **The one idea**: attention by itself reads a set. If each position turns its query and key a step further, a score depends on how far before or after the query the key stands, and order can be seen.
 #
 # **Before**: run all cells; press Present; Size 2 ×. The six pictures below are the same talk without a kernel.
 #

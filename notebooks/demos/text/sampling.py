@@ -35,7 +35,7 @@ demo.still(0)
 # - **Show** all bars again, each a few percent.
 # - **Ask** how much of the probability lies outside of the five likeliest tokens. Let them add the bars: 0.08 + 0.07 + 0.05 + 0.03 + 0.03.
 # - **Expect** 26 % inside, and some who answer with that number. Reveal: 74 % cut off. The five left are scaled up to 1, and their ratios stay.
-# - **Goes wrong**: somebody wants removed logits set to 0. Most logits are far from 0 and many negative; 0 could be the highest of all. It has to be −∞.
+# - **Goes wrong**: somebody wants removed logits set to 0. 0 is a logit like any other, so a removed token could still be drawn. It has to be −∞.
 
 # %% tags=["still", "weights"]
 demo.still(1)
@@ -68,7 +68,7 @@ demo.still(3)
 # - **Show** the question above the bars, and what greedy decoding wrote, in lines. At temperature 0 each line has chance 1.
 # - **Ask** how likely each line would be if the tokens were drawn by the model's own probabilities. First line 5, the first copy of line 4; then the later ones.
 # - **Expect** “all small”, and “it gets bored”. Reveal: 1 %, 25, 43, 62, 75 %. Each copy is evidence for the next one. A draw hardly ever writes this line the first time; greedy always does.
-# - **Goes wrong**: “the model is broken, then”. Both have a share: the model believes in loops, greedy walks into them. With another seed the text has another chance at each token.
+# - **Goes wrong**: “the model is broken, then”. Both have a share: the model believes in loops, greedy walks into them. When one draws, every token is another chance to leave.
 
 # %% tags=["still", "weights"]
 demo.still(4)

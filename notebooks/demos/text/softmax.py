@@ -44,7 +44,7 @@ demo.still(1)
 #
 # - **Ask** who gains when all scores double.
 # - **Expect** “nobody, the proportions are the same”. Reveal: A goes from 66.5 % to 86.7 %.
-# - **Goes wrong**: shift and scale are mixed up. Shift: nothing. Scale: everything.
+# - **Goes wrong**: shift and scale are mixed up. Shift: nothing. Scale: the shares, never the order. (The blue bars show the scores before the temperature.)
 
 # %% tags=["still", "weights"]
 demo.still(2)
@@ -62,8 +62,8 @@ demo.still(3)
 # %% [markdown] tags=["notes"]
 # ### Step 5
 #
-# - **Show** a real model's scores; the eight bars are its likeliest next words.
-# - **Ask** how much is left for the other 49,144 words at temperature 3.
+# - **Show** a real model's scores; the eight bars are its likeliest next tokens.
+# - **Ask** how much is left for the other 49,144 tokens at temperature 3.
 # - **Expect** “a few percent”. Reveal: nearly everything. That tail is why lesson 09 cuts it off with top-p.
 # - **Goes wrong**: weights not fetched. The cell then says the command; the pictures below need no weights.
 

@@ -45,7 +45,7 @@ demo.still(1)
 # - **Ask** what it writes for zero. (Its two pairs are *zero* and *Zero*, both *null*.)
 # - **Expect** *null*, or “nothing”. Reveal: *dreiunddreißlf*. It writes German syllables, since writing is all that it can do. The first letter is at 63 %, the whole at 29 %: here the dips warn. In step 2 nothing did.
 # - Let them try: hello, a name, a million. Letters that it never saw are left out, and the read-out says which.
-# - **Goes wrong**: “it has a bug”. The tests are passed without an error; this is a source unlike the training data. (*hundred* is in 99,371 pairs.)
+# - **Goes wrong**: “it has a bug”. The tests are passed without an error; training showed *zero* twice in 154,703 pairs, too seldom to be learned (*hundred* is in 99,371).
 
 # %% tags=["still"]
 demo.still(2)
