@@ -80,7 +80,9 @@ def wait_for_address(server, said):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEMOS)
 def test_a_demo_is_a_page(name, browser, voila):
-    browser.get("about:blank")  # a page that is left asks its kernel to end, and may not
+    browser.get(
+        "about:blank"
+    )  # a page that is left asks its kernel to end, and may not
     browser.get_log("browser")
     browser.get_log("performance")
     browser.get(f"{voila}voila/render/{name}.ipynb")

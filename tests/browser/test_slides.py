@@ -20,6 +20,8 @@ AT = "return Reveal.getState().indexh"
 FITS = """
 const slide = Reveal.getCurrentSlide();
 const zoom = Number(slide.style.zoom || 1);
+const here = [...slide.querySelectorAll("img")].filter((image) => image.checkVisibility());
+if (!here.every((image) => image.complete && image.naturalWidth)) return null;
 const bare = [...slide.querySelectorAll("img")].filter((image) => !image.alt);
 return [zoom, slide.scrollHeight * zoom, slide.scrollWidth - slide.clientWidth, bare.length];
 """
@@ -57,7 +59,9 @@ def test_every_slide_of_every_deck_fits_its_page(browser, decks):
         assert n_slides >= 4, page.name
         for at in range(n_slides):
             browser.execute_script("Reveal.slide(arguments[0], 0)", at)
-            zoom, height, over, bare = browser.execute_script(FITS)
+            zoom, height, over, bare = until(
+                browser, lambda: browser.execute_script(FITS)
+            )
             where = f"{page.name}, slide {at + 1}"
             assert zoom >= SMALLEST, f"{where} holds too much: {zoom:.2f}"
             assert height <= 724, where  # rounded
