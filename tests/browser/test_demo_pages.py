@@ -32,7 +32,7 @@ LOWEST = "return document.querySelector('.demo-readout').getBoundingClientRect()
 
 
 @pytest.fixture(scope="module")
-def voila(tmp_path_factory):
+def voila(tmp_path_factory, browser):
     """Serve all demos with the settings of `make demo`, and give their address."""
     command = [sys.executable, "-u", "-m", "voila", tool.DEMOS, *tool.SETTINGS]
     with socket.socket() as free:  # with port 0, voila does not say which it took
@@ -55,6 +55,9 @@ def voila(tmp_path_factory):
     reader.start()
     try:
         yield wait_for_address(server, said)
+        # the last page asks its kernel to end when it is left: not in another test's log
+        browser.get("about:blank")
+        browser.get_log("browser")
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(server.pid, signal.SIGTERM)

@@ -48,6 +48,7 @@ def test_every_slide_of_every_deck_fits_its_page(browser, decks):
     assert len(pages) - len(lessons) == len(
         list((ROOT / "notebooks/demos").glob("*.ipynb"))
     )
+    browser.get("about:blank")
     browser.get_log("browser")
     browser.get_log("performance")
     for page in pages:
