@@ -25,10 +25,7 @@ SETTINGS = [
         f"--TagRemovePreprocessor.remove_cell_tags={tag}"
         for tag in ("notes", "still", "title")
     ),
-    *(
-        f"--VoilaConfiguration.extension_allowlist={name}"
-        for name in EXTENSIONS
-    ),
+    *(f"--VoilaConfiguration.extension_allowlist={name}" for name in EXTENSIONS),
 ]
 
 

@@ -696,8 +696,10 @@ for name, settings in MIXTURES.items():
             print(f"{name:6} {how!s:5} seed {seed}: blank {line}; right {mean:.2f}")
 
 # %%
-assert (found["both", "exact"][:, 4, 0] > 0.5).all()
-assert (found["both", 16][:, 4, 0] > 0.5).all()
+for how in ("exact", 16):  # most of 15 names for each seed, nearly all of the 45
+    blank = found["both", how][:, 4, 0]
+    assert blank.min() > 0.7
+    assert blank.mean() > 0.8
 assert (found["both", 1][:, 2:, 0] == 0).all()
 assert (found["both", 1][:, 2:, 1].mean(1) > 0.85).all()
 assert all((found[name, "exact"][:, 2:, 0] == 0).all() for name in ("blanks", "ways"))

@@ -65,7 +65,7 @@ def test_every_slide_of_every_deck_fits_its_page(browser, decks):
             )
             where = f"{page.name}, slide {at + 1}"
             assert zoom >= SMALLEST, f"{where} holds too much: {zoom:.2f}"
-            assert height <= 724, where  # rounded
+            assert height <= 721, where
             assert over <= 1, f"{where} is too wide"
             assert not bare, f"{where} has a picture without words"
     assert severe(browser) == []
