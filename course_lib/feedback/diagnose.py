@@ -65,7 +65,7 @@ def expected(task: Task, seed: int) -> list[Outcome]:
     return _cached(task.name, task.use, task.reference, task.probes, seed)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)  # the whole catalogue, once
 def _cached(name, use, answer, probes, seed) -> list[Outcome]:
     return list(observe(use, answer, probes(seed)))
 

@@ -3,6 +3,7 @@
 import pytest
 
 from course_lib import hardware
+from course_lib.feedback.catalogue import find_task
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -10,3 +11,13 @@ def one_thread():
     """Small models are faster on one thread, above all beside other test processes."""
     with hardware.threads(1):
         yield
+
+
+def pytest_collection_modifyitems(items):
+    """Keep a task's tests in one process, which then runs each known mistake once."""
+    for item in items:
+        given = getattr(item, "callspec", None)
+        task = given and (given.params.get("task") or given.params.get("name"))
+        if task:
+            name = getattr(task, "name", None) or find_task(task).name
+            item.add_marker(pytest.mark.xdist_group(name))
