@@ -208,7 +208,8 @@ def _draw_stream(trained: Tensor, lengths: Tensor, norm: bool, nexts: dict) -> S
         said = f"The stream passes a million in layer {above}; from layer {n_finite} on it is "
         said += "no number, and there is no next token."
     sizes = ", ".join(
-        f"{one:.3g}" if math.isfinite(one) else "no number" for one in lengths[::5].tolist()
+        f"{one:.3g}" if math.isfinite(one) else "no number"
+        for one in lengths[::5].tolist()
     )
     bars = ", ".join(f"{word} {chance:.2f}" for word, chance in nexts.items())
     alt = f"Left, the stream's size over 30 layers, at every fifth {sizes}. "

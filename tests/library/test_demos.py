@@ -157,7 +157,9 @@ def test_a_wrong_click_does_no_harm(topic):
             still = demo.view.figure(**look)
             assert still.alt.strip()
             assert still.caption.strip()
-            assert not re.search(r"\b(nan|inf)\b|None|tensor\(", still.caption + still.alt)
+            assert not re.search(
+                r"\b(nan|inf)\b|None|tensor\(", still.caption + still.alt
+            )
     if not isinstance(demo.view, Plot):
         return
     first = demo.look_of(0, False)
