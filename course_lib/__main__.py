@@ -2,6 +2,7 @@
 
 python -m course_lib progress                   how far you are, and what comes next
 python -m course_lib check FILE.ipynb           which of an exercise's checks pass
+python -m course_lib grade NN_word --help       mark a class's notebooks, in a sandbox
 python -m course_lib translate "twenty-one"     number names and dates into German
 python -m course_lib translate train FILE.tsv   a translator of your own pairs
 python -m course_lib pronounce jupyter          phonemes of an English word
@@ -62,6 +63,13 @@ def check(arguments: Sequence[str]) -> int:
     return command.run(arguments)
 
 
+def grade(arguments: Sequence[str]) -> int:
+    """Mark a class's notebooks."""
+    from course_lib.grading import command  # late: it needs torch
+
+    return command.run(arguments)
+
+
 def translate(arguments: Sequence[str]) -> None:
     """Translate texts, or train a translator."""
     from course_lib.apps.translate import command  # late: it needs torch
@@ -93,6 +101,7 @@ def captions(arguments: Sequence[str]) -> None:
 COMMANDS: dict[str, Callable[[Sequence[str]], int | None]] = {
     "progress": show_progress,
     "check": check,
+    "grade": grade,
     "translate": translate,
     "pronounce": pronounce,
     "chat": chat,

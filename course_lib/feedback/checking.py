@@ -57,10 +57,30 @@ def check(
     if not stopped and not any(outcome.attempted for outcome in outcomes):
         head = f"{name}: not attempted yet"
         return Result(name, False, 0.0, None, None, head, points)
+    result = judge(task, outcomes, stopped, seed, points)
+    _note(name, result.score)
+    return result
+
+
+def judge(
+    task: Task,
+    outcomes: list[Outcome],
+    stopped: Stopped | None,
+    seed: int,
+    points: float = 1.0,
+) -> Result:
+    """Say what an answer's outcomes amount to, in numbers and in words.
+
+    Args:
+        task: what was asked.
+        outcomes: what the probes gave, in order; fewer where the answer was stopped.
+        stopped: why, or None.
+        seed: the seed that the probes were drawn from.
+        points: what the exercise is worth.
+    """
     verdict = diagnose(task, outcomes, seed)
-    _note(name, verdict.score)
     return Result(
-        name=name,
+        name=task.name,
         passed=all(verdict.held),
         score=verdict.score,
         mistake=verdict.mistake.id if verdict.mistake else None,

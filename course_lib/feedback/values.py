@@ -85,12 +85,10 @@ def _numbers(value: Any) -> Tensor | None:
     """Return a value's numbers as float64, or None where it is not all numbers."""
     if isinstance(value, Tensor):
         return value.double() if not value.is_complex() else None
-    if isinstance(value, bool | int | float):
-        return torch.tensor(float(value), dtype=torch.float64)
-    if isinstance(value, list):
+    if isinstance(value, bool | int | float | list):
         try:
             return torch.tensor(value, dtype=torch.float64)
-        except (TypeError, ValueError, RuntimeError):
+        except (TypeError, ValueError, RuntimeError, OverflowError):
             return None
     return None
 
