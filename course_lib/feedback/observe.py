@@ -67,8 +67,12 @@ def _outcome(use: Callable, answer: Callable, probe: Probe) -> Outcome:
         return Outcome(error=_sentence(error), where=_line(error.__traceback__))
     if value is None or value is Ellipsis:
         return Outcome(attempted=False)
-    before, after = plain([probe.args, probe.kwargs]), plain([args, kwargs])
-    return Outcome(plain(value), changed=not _alike(before, after))
+    try:
+        value = plain(value)
+        before, after = plain([probe.args, probe.kwargs]), plain([args, kwargs])
+    except Exception as error:  # a list that holds itself, a tensor without numbers
+        return Outcome(error=_sentence(error))
+    return Outcome(value, changed=not _alike(before, after))
 
 
 class NothingReturned(TypeError):

@@ -191,9 +191,7 @@ def _on_cluster(scheduler: str, left, *task) -> Marked:
 
     with distributed.Client(scheduler) as client:
         futures = {
-            client.submit(_twice, one, *task, pure=False).key: one.student
-            for one in left
+            client.submit(_twice, one, *task, pure=False): one.student for one in left
         }
-        handles = [distributed.Future(key, client) for key in futures]
-        for future in distributed.as_completed(handles):
-            yield futures[future.key], *_outcome(future)
+        for future in distributed.as_completed(futures):
+            yield futures[future], *_outcome(future)

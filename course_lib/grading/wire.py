@@ -111,7 +111,7 @@ def _tensor(dtype: Any, shape: Any, numbers: Any) -> Tensor:
         raise WireError("a shape of no tensor")
     try:
         return torch.tensor(numbers, dtype=DTYPES[dtype]).reshape(shape)
-    except (RuntimeError, OverflowError, TypeError) as error:
+    except (RuntimeError, ValueError, OverflowError, TypeError) as error:
         raise WireError("numbers that do not fit") from error
 
 
