@@ -24,7 +24,7 @@ NBVAL := --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=180 \
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help lab chat captions demo slides test test-gpu check lint build release bench long mutants \
-	weights env clean python env-teach env-test fetch fetch-all plan-lab plan-test
+	weights env clean python env-teach env-grade env-test fetch fetch-all plan-lab plan-test
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -91,6 +91,9 @@ clean: ## remove .venv and the caches in this folder (the weights stay)
 
 env-teach: python
 	@$(INSTALL) --extra teach
+
+env-grade: python ## prepare .venv for `python -m course_lib grade`
+	@$(INSTALL) --extra grade
 
 env-test: python
 	@$(INSTALL) --extra dev

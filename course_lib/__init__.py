@@ -34,6 +34,7 @@ A module imports only from modules above it. Nothing is re-exported here: write
     explorer  one run of a decoder, looked at in four ways
     demos  one idea each for a projector, taken through by questions
     feedback  which mistake an answer to an exercise makes
+    grading  a class's notebooks, run in a sandbox and marked
     quiz  questions as data, a widget that asks them, plain text without one
     overview  how far a learner is, and what comes next
 """

@@ -65,7 +65,12 @@ def check(arguments: Sequence[str]) -> int:
 
 def grade(arguments: Sequence[str]) -> int:
     """Mark a class's notebooks."""
-    from course_lib.grading import command  # late: it needs torch
+    try:
+        from course_lib.grading import command  # late: it needs torch
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"grading needs {error.name}: run make env-grade, once"
+        ) from error
 
     return command.run(arguments)
 

@@ -187,7 +187,7 @@ def _outcome(future) -> tuple[list[Mark], str]:
 
 def _on_cluster(scheduler: str, left, *task) -> Marked:
     """Hand the same function to a Dask cluster; it repeats what a lost worker had."""
-    from dask import distributed  # late: only who has a cluster needs it
+    import distributed  # late: only who has a cluster needs it
 
     with distributed.Client(scheduler) as client:
         futures = {

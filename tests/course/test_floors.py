@@ -12,7 +12,7 @@ LIBRARY = Path(__file__).parents[2] / "course_lib"
 FLOORS = """
 hardware progress modes softmax linear masks kv_cache attention positions feed_forward norms block
 config embedding initial audio memory decoder encoder sampling generation training tokens
-data pretrained apps trace figures explorer demos feedback quiz overview
+data pretrained apps trace figures explorer demos feedback grading quiz overview
 """.split()
 
 
