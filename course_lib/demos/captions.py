@@ -15,14 +15,14 @@ from course_lib.demos.demo import Demo, Step
 from course_lib.demos.plot import Plot
 from course_lib.demos.stage import new_stage
 from course_lib.figures import Still
-from course_lib.figures.show import BLUE, INK, ORANGE, PAPER
+from course_lib.figures.show import BLUE, INK, ORANGE, PAPER, SKY
 from course_lib.generation import generate_batch
 from course_lib.pretrained import load
 from course_lib.sampling import Sampler
 
 MOVIE, STORY = "about a movie", "about a dog"
 CHUNK, PAUSE, LONGEST = 0.5, 0.5, 4.5  # seconds: a draft, a pause, the slider
-WINDOW = 10.0  # seconds that the model gets: behind the sound, silence
+WINDOW = 10.0  # seconds that the model gets: after the sound, silence
 SHOWN = "the viewer sees"
 ROWS = {"the draft before": -1.0, "the newest draft": -2.0, SHOWN: -3.2}
 
@@ -154,8 +154,10 @@ def _picture(talk: _Talk, heard: float, agreement: int) -> Still:
         f"{wrong} wrong"
     )
     if shown and not wrong:
-        behind = heard - talk.ends[len(shown) - 1]
-        caption += f", {max(behind, 0):.1f} s behind"
+        late = heard - talk.ends[len(shown) - 1]
+        caption += f", {max(late, 0):.1f} s late"
+    if (quiet := heard - talk.ends[-1]) > 0:
+        caption += f"; quiet for {quiet:.1f} s"
     alt = (
         f"A spectrogram of the {heard:.1f} s that were heard, with the words that began: "
         f"{' '.join(_begun(talk, heard))}. Below it, the draft before: {lines[0]} The "
@@ -186,5 +188,9 @@ def _draw_sound(axes: Axes, talk: _Talk, heard: float) -> None:
             "bbox": {"fc": PAPER, "ec": "none", "pad": 1},
         }
         axes.text(start, 2.4 + 0.6 * (place % 2), word, **style)
+    if heard - talk.ends[-1] >= 0.2:  # a pause has begun
+        axes.fill_between([talk.ends[-1], heard], 0, 2, color=SKY, alpha=0.5, lw=0)
+        middle = (talk.ends[-1] + heard) / 2
+        axes.text(middle, 2.4, "quiet", ha="center", va="center")
     axes.plot([heard, heard], [0, 2.2], color=ORANGE, linewidth=3)
     axes.text(heard + 0.04, 1, "now", va="center")

@@ -138,7 +138,7 @@ class Demo(VBox):
             self.bar.send({"done": True})
 
     def look_of(self, at: int, revealed: bool) -> dict:
-        """Give the whole look of a step, before or behind its reveal.
+        """Give the whole look of a step, before or after its reveal.
 
         Raises:
             ValueError: there is no such step.

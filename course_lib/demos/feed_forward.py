@@ -121,14 +121,14 @@ def _draw_adder(layer: FeedForward, size: int, norm: bool, bend: bool) -> Still:
         "read, after the norm" if norm else "read, no norm": _whole(read),
         "hidden: a−b, b−a, a+b−1": _whole(hidden),
         "bent: negative → 0" if bend else "not bent": _whole(bent),
-        "sum = ½ first + ½ second,\ncarry = third": _whole(outputs),
+        "sum = (1st + 2nd) / 2\ncarry (both yes) = 3rd": _whole(outputs),
     }
     right = [_whole(outputs)[at] == one for at, one in enumerate(SUMS)]
     fig, (axes,) = new_stage()
     axes.set(xlim=(-3.4, 7.4), ylim=(-1, 4.5))
     axes.axis("off")
     for row, (name, vectors) in enumerate(rows.items()):
-        axes.text(-3.4, row, name, va="center", size=12)
+        axes.text(-3.4, row, name, va="center", size=13)
         for at, vector in enumerate(vectors):
             edge, x_at = BLUE, 2 * at + 0.5
             if row == len(rows) - 1:
@@ -182,7 +182,7 @@ def _stream(model: nn.Module, ids: list[int], size: int, norm: bool, bend: bool)
 
 
 def _draw_stream(trained: Tensor, lengths: Tensor, norm: bool, nexts: dict) -> Still:
-    """Draw how large the stream is behind each layer, and what comes next."""
+    """Draw how large the stream is after each layer, and what comes next."""
     fig, (left, right) = new_stage([1.3, 1])
     n_finite = int(lengths.isfinite().sum())
     left.semilogy(trained, "--", color=INK, lw=1.5, label="as trained")

@@ -131,6 +131,8 @@ def _picture(mask: str, changed: int, model: Decoder | None) -> Still:
     right.set_yticks(range(len(PLACES)), names)
     right.set(xlabel=what, ylim=left.get_ylim())
     right.set_xlim(0, FARTHEST if model is None else 1.25)
+    if model is not None:
+        right.set_xticks([0, 0.5, 1])
     caption = f"Mask: {mask}. {told}."
     pairs = zip(PLACES, allowed.tolist(), strict=True)
     rows = [f"{one} reads {_listed(row) or 'nothing'}" for one, row in pairs]

@@ -19,6 +19,8 @@ SCHEMES = {
     TURNED: RotaryPositions(d_head=2),
     ADDED: SinusoidalPositions(d_model=2),
 }
+# of the score's axis, the same for every place: a change that is seen is one
+RANGES = {NONE: (-2, 4), TURNED: (-4, 4), ADDED: (-3.5, 8)}
 VECTORS = {"Anna": (2, 0), "thanked": (1, -0.5), "Ben": (0, 2), "tick": (2, 0)}
 AS_WRITTEN, SWAPPED, SAME = "Anna thanked Ben", "Ben thanked Anna", "tick, six times"
 ROWS = {AS_WRITTEN: AS_WRITTEN.split(), SWAPPED: SWAPPED.split(), SAME: ["tick"] * 6}
@@ -115,7 +117,7 @@ def _picture(positions: str, row: str, start: int) -> Still:
     right.bar_label(bars, [f"{x:.2f}" for x in scores.tolist()], padding=4)
     right.set_yticks(range(len(words)), names)
     right.invert_yaxis()
-    right.margins(x=0.25)
+    right.set_xlim(*RANGES[positions])
     right.locator_params(axis="x", nbins=5)
     right.axvline(0, color=INK, linewidth=1)
     right.set_xlabel("score: query · key / √2")

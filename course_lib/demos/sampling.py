@@ -147,8 +147,11 @@ def _draw_next(
     model.locator_params(axis="x", nbins=3)
     model.invert_yaxis()
     bars = choosing.barh(names, drawn[:N_BARS], color=ORANGE)
-    labels = [f"{one:.2f}" if one else "cut off" for one in drawn[:N_BARS].tolist()]
+    # what the temperature alone brought to 0 is not cut off by a filter
+    rows = zip(drawn[:N_BARS].tolist(), warm[:N_BARS].tolist(), strict=True)
+    labels = [f"{one:.2f}" if one or not had else "cut off" for one, had in rows]
     choosing.bar_label(bars, labels, padding=3, size=12)
+    choosing.set_title("temperature, then top-k, then top-p", size=13)
     choosing.set(xlabel="drawn with", xlim=(0, 1.25), xticks=[0, 0.5, 1], yticks=[])
     choosing.invert_yaxis()
     cut_p, cut_k = masses[1] - masses[2], masses[0] - masses[1]
@@ -207,7 +210,7 @@ def _draw_pairs(word, first, second, heads, tails, beams, chain, settings) -> St
         marks = ["greedy"] * ((a, b) == greedy)
         marks += [f"{N_BEAMS} beams"] * (chance > 0 and (heads[a], b) in beams)
         said = f"{chance:.3f}" + (f"  ◀ {', '.join(marks)}" if marks else "")
-        is_best = {"color": GREEN, "weight": "bold"} if (a, b) == best else {}
+        is_best = {"color": GREEN, "weight": "bold"} if (a, b) == best != greedy else {}
         put(7.9, row, said, **({"color": colour} | is_best))
     names = {pair: f"{word(heads[pair[0]])} {word(pair[1])}" for pair in pairs}
     said = f"greedy’s pair, “{names[greedy]}”, has {both[greedy]:.3f}; "

@@ -85,22 +85,28 @@ def _picture(names: list[str], scores: Tensor, temperature: float) -> Still:
     """Draw scores on the left, what softmax makes of them on the right."""
     probabilities = softmax(apply_temperature(scores, temperature))[: len(names)]
     fig, (left, right) = new_stage([1, 1])
-    for axes, values, colour, what in (
-        (left, scores[: len(names)], BLUE, "score"),
-        (right, probabilities, ORANGE, "probability"),
+    n_others = len(scores) - len(names)
+    rest = 1 - float(probabilities.sum())
+    rows = [*names, f"{n_others:,} others"] if n_others else names
+    shown = [*probabilities.tolist(), rest][: len(rows)]
+    heights, labels = scores[: len(names)].tolist(), [""] * len(rows)
+    labels[: len(names)] = [f"{score:.1f}" for score in heights]
+    heights += [0.0] * (len(rows) - len(names))
+    for axes, values, colour, what, numbers in (
+        (left, heights, BLUE, "score, not yet divided by T", labels),
+        (right, shown, ORANGE, "probability", [f"{p:.3f}" for p in shown]),
     ):
-        bars = axes.barh(names, values, color=colour)
-        axes.bar_label(bars, fmt="%.3f" if axes is right else "%.1f", padding=3)
-        axes.margins(x=0.18)
+        bars = axes.barh(rows, values, color=colour)
+        axes.bar_label(bars, numbers, padding=3)
+        axes.margins(x=0.25)
         axes.invert_yaxis()
         axes.set_xlabel(what)
-    right.set_xlim(0, 1.15)
+    right.set(xlim=(0, 1.35), xticks=[0, 0.5, 1])
     shares = [
         f"{w} {p:.1%}" for w, p in zip(names, probabilities.tolist(), strict=True)
     ]
     caption = f"Temperature {temperature:.1f}: {', '.join(shares[:3])}"
-    if n_others := len(scores) - len(names):
-        rest = 1 - float(probabilities.sum())
+    if n_others:
         caption += f"; the {n_others:,} other tokens {rest:.1%}"
     heights = [f"{w} {s:.1f}" for w, s in zip(names, scores.tolist(), strict=False)]
     alt = (

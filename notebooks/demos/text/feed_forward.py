@@ -65,7 +65,7 @@ demo.still(3)
 # %% [markdown] tags=["notes"]
 # ### Step 5
 #
-# - **Show** a real model, 30 such layers. Left: the size of the vector at “is”, behind each layer, on a logarithmic axis. Right: what comes next.
+# - **Show** a real model, 30 such layers. Left: the size of the vector at “is”, after each layer, on a logarithmic axis. Right: what comes next.
 # - **Ask** what the model says when the bend is taken out of every layer.
 # - **Expect** “Paris, 30 layers are enough”. Reveal: “your”, 25 %. The stream goes to 104 instead of 26.
 # - **Goes wrong**: claiming too much. These weights were learned with the bend, so anything taken out hurts; what a model could learn without one is the experiment of lesson 06. And SmolLM2's layer is gated: without SiLU a product of two readings is left, so it is not quite linear.

@@ -14,7 +14,7 @@ demo
 #
 # **The one idea**: learning feeds the truth, so all places are asked at once; writing feeds itself, one place after another, errors included.
 #
-# **Before**: run all cells; press Present; Size 2 ×. The pictures below are the same talk without a kernel. The decoder is SmolLM2; behind “The alphabet: a b c d e f” it is to say ten letters. It is not trained here: we look at the one pass that a training step begins with. A letter is a token.
+# **Before**: run all cells; press Present; Size 2 ×. The pictures below are the same talk without a kernel. The decoder is SmolLM2; after “The alphabet: a b c d e f” it is to say ten letters. It is not trained here: we look at the one pass that a training step begins with. A letter is a token.
 #
 # **Minutes**: 1.5, 1.5, 1.5, 1.5, 2.
 
@@ -55,7 +55,7 @@ demo.still(2)
 #
 # - **Show** learning again, all ten right.
 # - **Ask** which places change if place 2 says j, not h.
-# - **Expect** “everything behind it”. Reveal: only its own mark. Place 3 is fed h, the truth, not what place 2 said: teacher forcing. The losses stay as well: a loss looks at the probability of h, not at what was said.
+# - **Expect** “everything after it”. Reveal: only its own mark. Place 3 is fed h, the truth, not what place 2 said: teacher forcing. The losses stay as well: a loss looks at the probability of h, not at what was said.
 # - **Goes wrong**: “then errors do not matter in learning”. Each costs at its own place; it just never becomes an input.
 
 # %% tags=["still", "weights"]

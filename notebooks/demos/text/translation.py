@@ -66,7 +66,7 @@ demo.still(3)
 #
 # - **Show** *gpt* with one beam, which is greedy search: *ghee-pee-tee*, 11 %.
 # - **Ask** whether four beams find a likelier text, and whether it will be a better one.
-# - **Expect** yes and yes. Reveal: *ghee-tee*, 16 %; the P is gone. Each further piece multiplies by something below 1, so a short text has an advantage. Greedy took T only behind P: at the third place T has 30 %, P 60 %.
+# - **Expect** yes and yes. Reveal: *ghee-tee*, 16 %; the P is gone. Each further piece multiplies by something below 1, so a short text has an advantage. Greedy took T only after P: at the third place T has 30 %, P 60 %.
 # - **Goes wrong**: “then beams are useless”. On numbers one beam and four agree nearly always: where the model is right and sure, the search hardly matters. Here the fault is the model's, and no search mends it.
 
 # %% tags=["still"]
