@@ -86,13 +86,6 @@ def demo() -> Demo:
             before={"look": LOOP} | greedy,
             after={"look": LOOP, "temperature": 1.0},
         ),
-        Step(
-            "Top-p 0.9 cuts off the tail. Does that help a draw to leave the loop at line 8?",
-            "No, 94 % copy it now: the way out was in the tail. Drawing keeps you out of a loop "
-            "more than it gets you out.",
-            before={"look": LOOP},
-            after={"look": LOOP, "p": 0.9},
-        ),
     ]
     return Demo("Choosing the next token", view, steps)
 
