@@ -1,7 +1,7 @@
 # %% [markdown] tags=["title"]
 # # Choosing the next token
 #
-# The model gives probabilities: how does one choose? Ten minutes; belongs to [lesson 09](../09_sampling.ipynb).
+# The model gives probabilities: how does one choose? Nine minutes; belongs to [lesson 09](../09_sampling.ipynb).
 
 # %% tags=["weights"]
 from course_lib.demos import sampling
