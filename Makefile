@@ -74,7 +74,8 @@ bench: env-test fetch ## measure against peers, write benchmarks/RESULTS.md (4 m
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 long: env-test ## what `make test` leaves out: every planted fault, three seeds (40 minutes)
-	COURSE_LONG=1 $(PYTEST) --dist loadgroup tests/course/test_lessons.py tests/feedback
+	COURSE_LONG=1 $(PYTEST) --dist loadgroup tests/course/test_lessons.py tests/feedback \
+	tests/browser/test_exported_lessons.py
 
 mutants: env-test ## do the checks notice small faults in right answers? (12 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python tools/mutants.py
