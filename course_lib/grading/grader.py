@@ -34,6 +34,7 @@ from course_lib.grading.wire import WireError, clean, decode
 # goes by value, alone, and not as the name of a module that holds the answer, too.
 cloudpickle.register_pickle_by_value(catalogue)
 END = b'\n{"end": true}\n'
+VIEW = "course-view-"
 RUNS = 6  # of one notebook: a part that hangs is left out the next time
 
 
@@ -311,6 +312,19 @@ def _read(process, limits: Limits) -> tuple[bytes, str]:
 @cache
 def _view() -> Path:
     """Make the view once a process, and take it away with it."""
-    folder = Path(tempfile.mkdtemp(prefix="course-view-"))
+    _clear(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=f"{VIEW}{os.getpid()}-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return make_view(folder)
+
+
+def _clear(folder: Path) -> None:
+    """Take away the views of our own processes that were killed."""
+    for view in folder.glob(f"{VIEW}*-*"):
+        process = view.name.removeprefix(VIEW).split("-")[0]
+        with contextlib.suppress(OSError):
+            if (
+                view.lstat().st_uid == os.geteuid()
+                and not Path("/proc", process).exists()
+            ):
+                shutil.rmtree(view, ignore_errors=True)

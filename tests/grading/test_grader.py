@@ -1,6 +1,7 @@
 """Marks are fair, can be made again, and survive a kill."""
 
 import json
+import os
 import pickle
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from course_lib.feedback.catalogue import find_task, task_names
 from course_lib.feedback.values import Unreadable, same
-from course_lib.grading import batch
+from course_lib.grading import batch, grader
 from course_lib.grading.assignment import find_assignment
 from course_lib.grading.batch import BatchError, grade_class, read_results
 from course_lib.grading.grader import grade, tasks_for
@@ -177,7 +178,10 @@ def test_a_cluster_gives_the_same_marks_though_a_worker_dies(
     out, assignment = class_of_eight / "results.jsonl", find_assignment("02_masks")
     found = find_submissions(class_of_eight / "in", NAMES)
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=None,
+        local_directory=str(class_of_eight),
     ) as cluster:
         whole, killed = batch._write, []
 
@@ -196,6 +200,22 @@ def test_a_cluster_gives_the_same_marks_though_a_worker_dies(
     students = [json.loads(line)["student"] for line in out.read_text().splitlines()]
     assert sorted(students) == [f"s{i}" for i in range(8)]
     assert all(mark.score == 1 for one in read_results(out).values() for mark in one)
+
+
+@pytest.mark.slow
+def test_what_a_killed_grader_left_is_taken_away_by_the_next(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    old, own, other = (
+        tmp_path / f"course-view-{name}"
+        for name in (f"{ended.pid}-a", f"{os.getpid()}-b", "x")
+    )
+    for folder in (old, own, other):
+        (folder / "course_lib").mkdir(parents=True)
+    grader._clear(tmp_path)
+    assert not old.exists()
+    assert own.exists()
+    assert other.exists()
 
 
 @pytest.mark.slow
