@@ -3,5 +3,5 @@
 One module each: what an assignment asks (assignment), what was handed in (submissions),
 what a student's process sees (view), who keeps it in (sandbox), what runs there
 (inside), how values travel (wire), the comparison (grader), the batch and its file
-(batch), the command line (command).
+(batch), what is told of it (report), the command line (command).
 """

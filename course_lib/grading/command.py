@@ -11,6 +11,7 @@ from pathlib import Path
 from course_lib import hardware
 from course_lib.grading.assignment import find_assignment
 from course_lib.grading.batch import begun_seed, grade_class, read_results
+from course_lib.grading.report import write_reports
 from course_lib.grading.sandbox import Limits, choose
 from course_lib.grading.submissions import Submission, find_submissions
 
@@ -47,9 +48,10 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print(f"stopped; --resume goes on with {options.out}", file=sys.stderr)
         return 130
-    statuses = Counter(
-        mark.status for marks in read_results(options.out).values() for mark in marks
-    )
+    results = read_results(options.out)
+    if options.reports:
+        write_reports(results, assignment.name, options.reports)
+    statuses = Counter(mark.status for marks in results.values() for mark in marks)
     told = ", ".join(f"{n} {status}" for status, n in statuses.most_common())
     print(f"{options.out}: {told}")
     if failed:
@@ -97,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         help="a list, one name a line: who else should be there",
     )
+    add("--reports", type=Path, metavar="FOLDER", help="for students, class, table")
     add("--resume", action="store_true", help="go on with a file that is there")
     add("--scheduler", help="tcp://... of a Dask cluster that does the work")
     return parser
