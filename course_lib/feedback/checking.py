@@ -57,12 +57,12 @@ def check(
     if not stopped and not any(outcome.attempted for outcome in outcomes):
         head = f"{name}: not attempted yet"
         return Result(name, False, 0.0, None, None, head, points)
-    result = judge(task, outcomes, stopped, seed, points)
+    result = result_of(task, outcomes, stopped, seed, points)
     _note(name, result.score)
     return result
 
 
-def judge(
+def result_of(
     task: Task,
     outcomes: list[Outcome],
     stopped: Stopped | None,

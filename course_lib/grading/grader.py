@@ -21,7 +21,7 @@ import cloudpickle
 
 from course_lib.feedback import catalogue
 from course_lib.feedback.catalogue import find_task
-from course_lib.feedback.checking import judge
+from course_lib.feedback.checking import result_of
 from course_lib.feedback.guard import Stopped
 from course_lib.feedback.observe import Outcome
 from course_lib.grading.assignment import Assignment
@@ -110,7 +110,7 @@ def _mark(mark: Mark, status: str, outcomes: list[Outcome], seed: int) -> Mark:
         return replace(mark, status=status, message=SENTENCES[status])
     stopped = None if status == "graded" else Stopped(SENTENCES[status].rstrip("."))
     task = find_task(mark.exercise)
-    result = judge(task, outcomes[: len(task.probes(seed))], stopped, seed)
+    result = result_of(task, outcomes[: len(task.probes(seed))], stopped, seed)
     return replace(
         mark,
         status=status,

@@ -34,7 +34,8 @@ def test_an_exported_lesson_has_no_fault_of_ours(lesson, browser, axe, tmp_path)
 
     page = tmp_path / "lesson.html"
     page.write_text(HTMLExporter().from_filename(NOTEBOOKS / f"{lesson}.ipynb")[0])
-    severe(browser)  # what the page before said
+    severe(browser)  # what the page before said,
+    browser.get_log("performance")  # and what it asked for
     browser.get(page.as_uri())
     find(browser, "main")
     ours = [
