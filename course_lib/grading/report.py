@@ -19,8 +19,9 @@ pre {{ white-space: pre-wrap; background: #f4f4f4; padding: 0.5rem }}</style>
 def write_reports(marks: dict[str, list[Mark]], assignment: str, folder: Path) -> None:
     """Write a report for each student, one for the class, and the points.
 
-    STUDENT.txt, .md and .html in `students/`, class.md, class.html and grades.csv. What
-    students wrote stands in them as text, never as markup.
+    STUDENT.txt, .md and .html in `students/`, class.md, class.html, grades.csv, and
+    the same points for Canvas and Moodle. What students wrote stands in them as text,
+    never as markup.
 
     Args:
         marks: {student: marks}, as batch.read_results gives them.
@@ -46,6 +47,8 @@ def write_reports(marks: dict[str, list[Mark]], assignment: str, folder: Path) -
         PAGE.format(title=html.escape(assignment), body=body), encoding="utf-8"
     )
     write_points(marks, assignment, folder / "grades.csv")
+    for platform in ("canvas", "moodle"):
+        write_for_platform(marks, assignment, platform, folder / f"{platform}.csv")
 
 
 def student_text(marks: list[Mark]) -> str:
@@ -146,6 +149,84 @@ def write_points(marks: dict[str, list[Mark]], assignment: str, path: Path) -> N
             table.writerow(
                 [_harmless(student), assignment, *cells, total, of, statuses]
             )
+
+
+def read_manual(path: Path, manual: dict[str, float]) -> dict[str, list[Mark]]:
+    """Read what a person gave for the answers in words.
+
+    Args:
+        path: CSV with the columns student, question, points and, if wanted, comment.
+        manual: the most points of each question, as Assignment.manual has them.
+
+    Raises:
+        ValueError: a column is missing, a question is unknown, or points are no number
+            from 0 to the most; the message names the line.
+    """
+    found: dict[str, list[Mark]] = {}
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        for line, row in enumerate(csv.DictReader(file), 2):
+            if missing := {"student", "question", "points"} - row.keys():
+                raise ValueError(f"{path} has no column {', '.join(sorted(missing))}")
+            student, question = row["student"], row["question"]
+            if question not in manual:
+                names = ", ".join(manual) or "none"
+                raise ValueError(
+                    f"{path}, line {line}: {question!r} is not one of {names}"
+                )
+            try:
+                score = float(row["points"]) / manual[question]
+            except ValueError:
+                score = -1.0
+            if not 0 <= score <= 1:
+                most = f"a number from 0 to {manual[question]:g}"
+                raise ValueError(
+                    f"{path}, line {line}: {row['points']!r} is not {most}"
+                )
+            told = row.get("comment") or ""
+            mark = Mark(
+                student, question, "graded", score, manual[question], message=told
+            )
+            found.setdefault(student, []).append(mark)
+    return found
+
+
+def write_for_platform(
+    marks: dict[str, list[Mark]], assignment: str, platform: str, path: Path
+) -> None:
+    """Write the points as Canvas or Moodle takes them; without a mark, left blank.
+
+    Canvas fills the file that it exported itself: give its columns Student, ID, SIS User
+    ID, SIS Login ID and Section there, by the login, which is our student. Moodle lets
+    one choose the columns at the import.
+
+    Args:
+        marks: {student: marks}; students are called by their login or e-mail address.
+        assignment: such as "02_masks".
+        platform: "canvas" or "moodle".
+        path: the CSV file.
+    """
+    heads = {
+        "canvas": [
+            "Student",
+            "ID",
+            "SIS User ID",
+            "SIS Login ID",
+            "Section",
+            assignment,
+        ],
+        "moodle": ["email", assignment, "feedback"],
+    }[platform]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(heads)
+        for student, given in marks.items():
+            known = [one for one in map(_points, given) if one is not None]
+            total, name = round(sum(known), 4) if known else "", _harmless(student)
+            if platform == "canvas":
+                table.writerow(["", "", "", name, "", total])
+            else:
+                told = "; ".join(_head(mark) for mark in given)
+                table.writerow([name, total, told])
 
 
 def _points(mark: Mark) -> float | None:

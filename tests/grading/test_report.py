@@ -3,8 +3,15 @@
 import csv
 import re
 
+import pytest
+
 from course_lib.grading.grader import Mark
-from course_lib.grading.report import class_lines, student_text, write_reports
+from course_lib.grading.report import (
+    class_lines,
+    read_manual,
+    student_text,
+    write_reports,
+)
 
 MARKS = {
     "ada": [
@@ -72,7 +79,7 @@ def test_points_are_those_of_the_marks_and_a_blank_is_no_zero(tmp_path):
 def test_every_student_has_three_files_in_the_folder_and_none_outside(tmp_path):
     write_reports(marks(), "02_masks", tmp_path / "reports")
     names = sorted(path.name for path in (tmp_path / "reports" / "students").iterdir())
-    assert len(names) == 9
+    assert len(names) == 9, names
     assert not [name for name in names if re.search(r"[^\w.-]", name)]
     assert [path.name for path in tmp_path.iterdir()] == ["reports"]
 
@@ -102,3 +109,31 @@ def test_the_class_is_counted():
     assert re.search(r"all +1 #{20}\n", packed)
     assert "1 x constant" in packed
     assert "teach again: notebooks/02_masks.ipynb, section" in sink
+
+
+def test_platforms_get_the_same_points_and_a_blank_stays_blank(tmp_path):
+    write_reports(marks(), "02_masks", tmp_path)
+    for platform, who in (("canvas", "SIS Login ID"), ("moodle", "email")):
+        with (tmp_path / f"{platform}.csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert [row[who] for row in rows] == ["ada", "'=1+1", "../ada"]
+        assert [row["02_masks"] for row in rows] == ["3.5", "", "0.0"]
+
+
+def test_a_persons_marks_are_read_and_a_slip_is_named(tmp_path):
+    file, most = tmp_path / "manual.csv", {"reach": 2.0}
+    file.write_text("student,question,points,comment\nada,reach,1.5,nearly\n")
+    (mark,) = read_manual(file, most)["ada"]
+    assert (mark.score, mark.points, mark.message) == (0.75, 2.0, "nearly")
+    for line, told in (
+        ("ada,reach,3", "line 2: '3' is not a number from 0 to 2"),
+        ("ada,reach,nan", "line 2: 'nan'"),
+        ("ada,reach,", "line 2: ''"),
+        ("ada,other,1", "line 2: 'other' is not one of reach"),
+    ):
+        file.write_text(f"student,question,points\n{line}\n")
+        with pytest.raises(ValueError, match=told):
+            read_manual(file, most)
+    file.write_text("name,points\nada,1\n")
+    with pytest.raises(ValueError, match="no column question, student"):
+        read_manual(file, most)
