@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -54,11 +55,10 @@ def sandbox():
 
 
 @pytest.fixture(scope="session")
-def open_folder(tmp_path_factory):
+def open_folder():
     """Return a folder that everybody may read and write; pytest's own are closed."""
-    folder = tmp_path_factory.mktemp("class")
-    for parent in [folder, *folder.parents]:
-        if parent.owner() != "root" or parent.name.startswith("pytest"):
-            parent.chmod(parent.stat().st_mode | 0o055)
-    folder.chmod(0o777)
-    return folder
+    with tempfile.TemporaryDirectory(
+        prefix="class-", ignore_cleanup_errors=True
+    ) as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
