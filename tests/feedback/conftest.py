@@ -15,6 +15,7 @@ def one_thread():
         yield
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
     """Keep a task's tests in one process, which then runs each known mistake once."""
     here = Path(__file__).parent  # the hook is called with every folder's tests

@@ -1,7 +1,8 @@
 """Notebooks that want more than their due: cells for exercise 02, by name.
 
 CELLS[name] is a list of code cells. ALLOWED[name] is what such a notebook deserves:
-"nothing", or "all" where its functions are right and the attack is beside them.
+"nothing", or "all" where its functions are right and the attack is beside them, or
+"what is left" where the attack takes what its own functions need.
 """
 
 import functools
@@ -63,6 +64,7 @@ attack(
 
 # It takes all there is.
 attack("memory", "x = []\nwhile True: x.append(bytearray(10**8))", beside_right=True)
+ALLOWED["memory"] = "what is left"  # it keeps what it took
 attack("a tensor of all memory", answering("import torch; return torch.zeros(10**12)"))
 attack(
     "forks",

@@ -13,6 +13,7 @@ from course_lib.grading.sandbox import missing, python_folders
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
     """Grade the class once, in one process, and see no other test's sandboxes."""
     for item in items:
