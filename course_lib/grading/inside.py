@@ -10,6 +10,7 @@ A job comes in on stdin, one JSON object a line goes out on what was stdout:
 {"end": true}                                  all came to its end
 """
 
+import contextlib
 import json
 import os
 import pickle
@@ -48,6 +49,8 @@ def _run_cells(cells: list[str], skip: list[int], tell) -> dict[str, Any]:
     config.HistoryManager.enabled = False
     shell = InteractiveShell.instance(config=config)
     shell.showtraceback = lambda *args, **kwargs: None
+    # IPython keeps all that is printed, and one who prints for ever fills the memory
+    shell._tee = lambda channel: contextlib.nullcontext()
     for at, source in enumerate(cells):
         if at not in skip:
             tell(cell=at)

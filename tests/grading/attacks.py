@@ -37,7 +37,7 @@ def answering(body: str) -> str:
 
 # It does not end.
 attack("loop", "while True: pass", beside_right=True)
-attack("loop in a function", answering("while True: pass"))
+attack("loop in a function", "def packed_mask(*args):\n    while True: pass")
 attack(
     "loop that swallows",
     "while True:\n    try:\n        import time; time.sleep(9)\n"
@@ -50,7 +50,7 @@ attack(
     "    except (OSError, ValueError): pass\nwhile True: pass",
     beside_right=True,
 )
-attack("loop in C", answering("sum(range(10**15))"))
+attack("loop in C", "def packed_mask(*args):\n    return sum(range(10**15))")
 attack(
     "a thread that stays",
     "import threading, time\nthreading.Thread(target=time.sleep, args=(999,)).start()",
@@ -80,7 +80,7 @@ attack(
 )
 attack("prints one long line", "print('x' * 2 * 10**8)", beside_right=True)
 attack("prints for ever", "while True: print('x' * 10**6)", beside_right=True)
-attack("returns a great deal", answering("return ['x' * 2000] * 10**6"))
+attack("returns a great deal", "def packed_mask(*args): return ['x' * 2000] * 10**6")
 attack(
     "returns lists in lists",
     answering("x = []\n    for _ in range(10**5): x = [x]\n    return x"),

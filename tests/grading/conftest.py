@@ -13,14 +13,6 @@ from course_lib.grading.sandbox import missing, python_folders
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items):
-    """Grade the class once, in one process, and see no other test's sandboxes."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("grading"))
-
-
 def as_ordinary_user() -> list[str]:
     """Return what to put before a command so that it runs as nobody, where we are root.
 
