@@ -18,7 +18,7 @@ INSTALL = $(PYTHON) tools/install.py --torch-index "$(TORCH_INDEX)"
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # One thread a process, so that two workers and their kernels share the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
-NBVAL := --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=180 \
+NBVAL := --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=300 \
 	--nbval-sanitize-with=tests/course/sanitize.cfg
 
 .DEFAULT_GOAL := help
@@ -112,4 +112,4 @@ plan-lab:
 	@echo "make lab: .venv (once, 2 minutes, 1.4 GB), weights (once, 0.1 GB), JupyterLab."
 
 plan-test:
-	@echo "make test: .venv, lint, weights, tests, every notebook (about 40 minutes, first time 42)."
+	@echo "make test: .venv, lint, weights, tests, every notebook (about 45 minutes, first time 47)."
