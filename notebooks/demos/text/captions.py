@@ -18,7 +18,7 @@ demo
 #
 # **Minutes**: 1.5, 1.5, 2, 1.5, 1.5.
 #
-# The top row is the sound: bright is loud, low tones below. The words above it stand where they really begin; the synthesiser that spoke them says so. The model does not know them. *Behind*, in the read-out: how long ago the last shown word ended. (The library's `Captions` also shows a word without a second draft, once it ended 0.4 s ago; here the rule stands alone.)
+# The top row is the sound: bright is loud, low tones below. The words above it stand where they really begin; the synthesiser that spoke them says so. The model does not know them. *Late*, in the read-out: how long ago the last shown word ended. (The library's `Captions` also shows a word without a second draft, once it ended 0.4 s ago; here the rule stands alone.)
 
 # %% [markdown] tags=["notes"]
 # ### Step 1

@@ -56,7 +56,7 @@ demo.still(2)
 #
 # - **Show** the row of ones, and ask them to look at the cells without a dot.
 # - **Ask** whether a step now costs the same at every length. Hands up for yes.
-# - **Expect** most hands: the bars are all 1. Reveal counts keys that are compared with a query: 6, 7, 8, 9, 10. A cached step grows with the text; it is not O(1). Without a cache it grows with the square: 15 to 55.
+# - **Expect** most hands: the bars are all 1 from step 2 on. Reveal counts keys that are compared with a query: 6, 7, 8, 9, 10. A cached step grows with the text; it is not O(1). Without a cache it grows with the square: 15 to 55.
 # - **Goes wrong**: “55 at both?” The caption's sum with a cache, 15 + 6 + … + 10, is 55, as is the last bar without one. It is no accident: every pair is compared once, so the sum is what the last step does alone. (A plain program even scores all T² pairs and hides the rest.)
 
 # %% tags=["still", "weights"]
