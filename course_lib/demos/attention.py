@@ -41,7 +41,7 @@ def demo() -> Demo:
         query=choice("Query of", list(readings)),
         times=slider("Query ×", 1.0, low=0.0, high=5.0, step=0.5),
         root=switch("Divide by the root", True),
-        value=slider("Value of “letter”", 10, low=-10, high=10),
+        value=slider("Value of “letter” (by hand)", 10, low=-10, high=10),
     )
     steps = [
         Step(
@@ -53,20 +53,20 @@ def demo() -> Demo:
         ),
         Step(
             "The query of “letter” is (0, 0): it asks for nothing. How is its weight shared out?",
-            "One third each: all scores are 0. Reading cannot be declined, and the output is the "
-            "mean of the values.",
+            "One third each: all scores are 0. Weights sum to 1, so a word cannot read nothing; "
+            "the output is the mean of the values.",
             after={"query": "“letter”"},
         ),
         Step(
             "“it” again, but its query is four times as long: (0, 8). Where does the output go?",
-            "Close to letter's value: the weight grows from 0.58 to 0.94. A longer query chooses "
-            "harder.",
+            "Close to the value of “letter”: its weight grows from 0.58 to 0.94. A longer query "
+            "makes sharper weights.",
             after={"times": 4.0},
         ),
         Step(
             "The value of “letter” becomes (0, -10); its key stays. Which of the bars change?",
-            "None. Only the output moves, from 5.8 to -5.8: keys decide who is read, values what "
-            "is handed over.",
+            "None. Only its corner and the output move, from (1.4, 5.8) to (1.4, -5.8): keys "
+            "decide who is read, values what is handed over.",
             after={"value": -10},
         ),
         Step(
@@ -77,9 +77,10 @@ def demo() -> Demo:
             after={"query": "SmolLM2: “she”"},
         ),
         Step(
-            "We leave out the division by √64 = 8. What becomes of the weights?",
-            "Anna takes 0.9998: the gaps between scores are eight times as wide. A head that "
-            "starts like this hardly learns.",
+            "The same head, but we leave out the division by √64 = 8. What becomes of the "
+            "weights?",
+            "Anna's weight grows from 0.52 to 0.9998: the gaps between scores are eight times as "
+            "wide. With such weights a head hardly learns.",
             before={"query": "SmolLM2: “she”"},
             after={"root": False},
         ),
@@ -118,7 +119,10 @@ def _picture(
         left.set_title(f"query ({query[0]:g}, {query[1]:g})")
     share = f" / √{len(query)}" if root else ""
     _bars(left, labels, scores, BLUE, f"score: query · key{share}")
-    left.set(xlim=(0, max(7, 1.3 * scores.max())), ylabel="key")
+    widest = (
+        8 if by_hand else 60
+    )  # all steps fit, so that a longer bar is a larger score
+    left.set(xlim=(0, max(widest, 1.3 * scores.max())), ylabel="key")
     _bars(right, words, weights, ORANGE, "weight")
     right.set(xlim=(0, 1.35), xticks=[0, 0.5, 1])
     told = [f"{w} {x:.2f}" for w, x in zip(words, weights.tolist(), strict=True)]
@@ -133,9 +137,12 @@ def _picture(
         alt += f" The output {at} lies among the values (10, 0), (0, {value}), (0, 0)."
     else:
         first, second = weights.argsort(descending=True, stable=True).tolist()[:2]
+        digits = (
+            4 if weights[first] > 0.995 else 2
+        )  # 1.00 and 0.00 would say too little
         caption = (
-            f"{name} reads most of “{words[first]}”, {weights[first]:.2f}, and then of "
-            f"“{words[second]}”, {weights[second]:.2f} (layer {LAYER}, head {HEAD})."
+            f"{name} reads most of “{words[first]}”, {weights[first]:.{digits}f}, then of "
+            f"“{words[second]}”, {weights[second]:.{digits}f} (layer {LAYER}, head {HEAD})."
         )
     return Still(fig, alt, caption)
 
@@ -152,9 +159,10 @@ def _bars(
     axes: Axes, names: list[str], numbers: Tensor, colour: str, what: str
 ) -> None:
     """Draw a bar a key, from the top down."""
-    small = {"fontsize": 12} if len(names) > 6 else {}
+    small = {"fontsize": 13} if len(names) > 6 else {}
     bars = axes.barh(range(len(names)), numbers, color=colour)
-    axes.bar_label(bars, fmt="%.2f", padding=3, **small)
+    fmt = "%.1f" if small and colour == BLUE else "%.2f"
+    axes.bar_label(bars, fmt=fmt, padding=3, **small)
     axes.set_yticks(range(len(names)), names, **small)
     axes.invert_yaxis()
     axes.set_xlabel(what)

@@ -24,7 +24,7 @@ MOVIE, STORY = "about a movie", "about a dog"
 CHUNK, PAUSE, LONGEST = 0.5, 0.5, 4.5  # seconds: a draft, a pause, the slider
 WINDOW = 10.0  # seconds that the model gets: after the sound, silence
 SHOWN = "the viewer sees"
-ROWS = {"the draft before": -1.0, "the newest draft": -2.0, SHOWN: -3.2}
+ROWS = {"previous draft": -1.0, "newest draft": -2.0, SHOWN: -3.2}
 
 
 def demo() -> Demo:
@@ -54,35 +54,39 @@ def demo() -> Demo:
     )
     steps = [
         Step(
-            "Half a second is heard, six words are drafted. Which will the next draft keep?",
+            "Half a second is heard, six words are drafted. How many of them will the next "
+            "draft keep?",
             "Four: “to do?” is taken back, though it will be said. The encoder reads all sound "
             "anew, so any word may change.",
             after={"heard": 1.0},
         ),
         Step(
-            "Two drafts in a row must agree, and a last word with a stop waits. Next: “… want "
-            "to do to me?” What is shown?",
+            "Two drafts in a row must agree; a last word with . or ? waits. Next draft: “What "
+            "do you want to do to me?” What is shown?",
             "“What do you want”, four words. “to do to me?” has to wait, and “to me?” is "
             "never seen.",
             before={"heard": 1.0},
             after={"heard": 1.5},
         ),
         Step(
-            "And if every draft is shown at once (1 must agree)? Guess the finished caption.",
-            "Early and wrong: what is shown stays, and 4 of 13 words are wrong. Waiting for a "
+            "If each draft is shown at once, and what is shown stays: will the finished caption "
+            "be right, too?",
+            "No: 4 of 13 words are wrong, taken from drafts that were too early. Waiting for a "
             "second draft costs half a second.",
             before={"heard": 4.5},
             after={"heard": 4.5, "agreement": 1},
         ),
         Step(
             "3 seconds heard: the draft says “daughter”. Will the viewer ever read it?",
-            "No: the next draft says “dog”. The last word of a draft is often half heard.",
+            "No: the next draft says “dog”, so no two agree on “daughter”. The last word of a "
+            "draft is often half heard.",
             before={"sentence": STORY, "heard": 3.0},
             after={"heard": 3.5},
         ),
         Step(
-            "“movie” ended at 3.6 s. At 4 s it is not shown. What brings it to the viewer?",
-            "A pause: after half a second of quiet the sentence counts as ended, and all that "
+            "“movie.” ended at 3.6 s. At 4 s it waits, because of its full stop. What brings it "
+            "to the viewer?",
+            "The pause: after half a second of quiet the sentence counts as ended, and all that "
             "waits is shown.",
             before={"heard": 4.0},
             after={"heard": 4.5},
@@ -160,7 +164,7 @@ def _picture(talk: _Talk, heard: float, agreement: int) -> Still:
         caption += f"; quiet for {quiet:.1f} s"
     alt = (
         f"A spectrogram of the {heard:.1f} s that were heard, with the words that began: "
-        f"{' '.join(_begun(talk, heard))}. Below it, the draft before: {lines[0]} The "
+        f"{' '.join(_begun(talk, heard))}. Below it, the previous draft: {lines[0]} The "
         f"newest draft: {lines[1]} The viewer sees, as {agreement} must agree: {lines[2]}"
     )
     return Still(fig, alt, caption + ".")
@@ -183,14 +187,16 @@ def _draw_sound(axes: Axes, talk: _Talk, heard: float) -> None:
         start = talk.sentence.starts[place]
         axes.plot([start, start], [0, 2.3 + 0.6 * (place % 2)], ":", color=INK, lw=1)
         style = {
-            "size": 12,
+            "size": 13,
             "va": "center",
             "bbox": {"fc": PAPER, "ec": "none", "pad": 1},
         }
         axes.text(start, 2.4 + 0.6 * (place % 2), word, **style)
-    if heard - talk.ends[-1] >= 0.2:  # a pause has begun
+    if (quiet := heard - talk.ends[-1]) > 0:  # a pause has begun
         axes.fill_between([talk.ends[-1], heard], 0, 2, color=SKY, alpha=0.5, lw=0)
-        middle = (talk.ends[-1] + heard) / 2
-        axes.text(middle, 2.4, "quiet", ha="center", va="center")
+        words = f"quiet\n{quiet:.1f} s"
+        if quiet > 0.15:  # wide enough for the words
+            middle = (talk.ends[-1] + heard) / 2
+            axes.text(middle, 1, words, size=13, ha="center", va="center")
     axes.plot([heard, heard], [0, 2.2], color=ORANGE, linewidth=3)
     axes.text(heard + 0.04, 1, "now", va="center")

@@ -74,8 +74,8 @@ def demo() -> Demo:
             after={"written": 12},
         ),
         Step(
-            "We had asked about France, yet “And of Italy?” gets this. Where must that question "
-            "stand?",
+            "We asked about France first, yet “And of Italy?” gets this. Where must the first "
+            "question stand?",
             "In the text. The whole talk goes in again each turn (or its cache is kept); no "
             "weight remembers.",
             before={"said": ITALY, "written": 10},
@@ -89,9 +89,10 @@ def demo() -> Demo:
             after={"written": 20, "stop": False},
         ),
         Step(
-            "The true answer about Paris had a mean probability of 0.70. And this invention?",
-            "0.65. The number says how usual the words are after the question, not whether they "
-            "are true.",
+            "The true answer about Paris had a mean probability of 0.70 a token. Will an "
+            "invented year have much less?",
+            "Hardly: 0.65. The number says how usual the words are after the question, not "
+            "whether they are true.",
             before={"said": "Einstein on the Moon?"},
             after={"written": 15},
         ),
@@ -212,4 +213,4 @@ def _write(axes: Axes, pieces: list[tuple[str, str]]) -> None:
         axes.text(column, line, text, **font | style)
         column += len(text) + 0.5 * ("mark" in kind)
         before = before[-9:] + text
-    axes.text(0, -0.9, "Boxes: marks. Bold: by the model.", color=INK)
+    axes.text(0, -0.9, "Boxes: special tokens. Bold: model.", color=INK)

@@ -43,37 +43,35 @@ def demo() -> Demo:
     )
     steps = [
         Step(
-            "twenty-one is einundzwanzig in German. Which English word is read most for its "
-            "first e?",
-            "one, the last word: it gets 0.65 of the weight. Nothing in the source is in "
-            "the future, so no causal mask.",
+            "German says one-and-twenty: ein-und-zwanzig. Which English word is read most for the "
+            "first letter, e?",
+            "one, the last word, 0.65. The source is complete before the first letter is written: "
+            "no causal mask hides its end.",
             after={"written": 1},
         ),
         Step(
-            "e read one. Six letters later comes z of zwanzig. Where does it look?",
-            "At twenty, 0.69; one falls from 0.65 to 0.29: German crosses what English says in "
-            "order.",
+            "e reads one. Six letters later comes z of zwanzig, twenty. Which word is read most "
+            "then?",
+            "twenty, 0.69; one falls from 0.65 to 0.29. Each letter has a query of its own, and "
+            "so weights of its own.",
             before={"written": 1},
             after={"written": 7},
         ),
         Step(
-            "einund stands. Now we hand it fifty-seven. What is the end?",
-            "einundfünfzig: it keeps what it wrote itself, and goes on from the new memory.",
-            before={"written": 6},
+            "einund stays. The memory is now of fifty-seven, in German sieben-und-fünfzig. How "
+            "does the word end?",
+            "einundfünfzig, 51: it goes on from its own letters, and reads the rest from the new "
+            "memory. Nothing of twenty is left.",
+            before={"memory": LATER, "written": 6},
             after={"memory": LATER, "written": 14},
         ),
         Step(
-            "fifty-seven from the start: is anything of twenty-one left?",
-            "Nothing: siebenundfünfzig. Keys and values come from the memory; the words "
-            "twenty-one reach it no other way.",
-            after={"memory": OTHERS, "written": 17},
-        ),
-        Step(
-            "And a memory of zeros: noise, silence, or German?",
-            "Good German that answers nothing: dreitausend. Fluent and unrelated is the "
-            "sign of a source that is not read.",
+            "The memory is all zeros: nothing of the source. What will it write: noise, nothing, "
+            "or German?",
+            "German: dreitausend, 3000. Fluent, but not about the source: a sign, with any "
+            "model, that the source does not reach the decoder.",
             before={"memory": NONE},
-            after={"written": 12},
+            after={"memory": NONE, "written": 12},
         ),
     ]
     return Demo("Cross-attention", view, steps)
@@ -119,20 +117,30 @@ def _shares(name: str, weights: list[float]) -> dict[str, float]:
     if not name:
         return {"zeros": sum(weights)}
     words = [(found.group(), found.span()) for found in re.finditer(r"[a-z]+|-", name)]
-    return {word: sum(weights[start:end]) for word, (start, end) in words}
+    return {
+        word.replace("-", "hyphen"): sum(weights[start:end])
+        for word, (start, end) in words
+    }
 
 
 def _picture(steps: list[tuple], written: int) -> Still:
     """Draw the letters written above, the source below, lines from the newest letter."""
     now = steps[:written]
     name, weights = (now[-1] if now else steps[0])[2:]
+    following = steps[len(now)][2] if len(now) < len(steps) else name
+    is_read = bool(now) and following == name  # else the memory has not been read yet
+    if not is_read:
+        name, weights = steps[len(now)][2:]
     places = list(name) or ["0"] * len(weights)
     shares = _shares(name, weights)
     fig, (left, right) = new_stage([2.6, 1])
     left.set(xlim=(-0.7, LONGEST + 0.1), ylim=(-0.55, 2.05))
     left.axis("off")
-    left.text(-0.6, 1.85, "decoder: asks, and writes", ha="left", va="center")
-    left.text(-0.6, -0.4, "memory: is read", ha="left", va="center")
+    left.text(
+        -0.6, 1.85, "the decoder: a query for each letter", ha="left", va="center"
+    )
+    what = "the memory: a key and a value for each letter"
+    left.text(-0.6, -0.4, what, ha="left", va="center")
     start = (LONGEST - len(places)) / 2  # the source stands in the middle
     colours = dict(zip(shares, (BLUE, INK, ORANGE), strict=False))
     for place, letter in enumerate(places):
@@ -141,33 +149,34 @@ def _picture(steps: list[tuple], written: int) -> Still:
         newest = place == len(now) - 1
         box = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": INK, "lw": 2}
         style = {"weight": "bold", "bbox": box} if newest else {}
-        aside, size = (0.4, 12) if letter == "END" else (0, 18)
+        aside, size = (0.5, 13) if letter == "END" else (0, 18)
         write(left, place + aside, 1.45, letter, size=size, **style)
-    if now:
-        owner = [word for word in shares for _ in (places if not name else word)]
+    if is_read:
+        sizes = {"hyphen": 1, "zeros": len(places)}
+        owner = [word for word in shares for _ in range(sizes.get(word, len(word)))]
         for place, weight in enumerate(weights):
             ends = [len(now) - 1, start + place], [1.22, 0.2]
             left.plot(*ends, color=colours[owner[place]], lw=16 * weight + 0.3)
     bars = right.barh(
         list(shares),
-        list(shares.values()) if now else [0] * len(shares),
+        list(shares.values()) if is_read else [0] * len(shares),
         color=[colours[word] for word in shares],
         height=0.6,
     )
-    right.bar_label(bars, fmt="%.2f" if now else "", padding=3)
-    right.set(xlim=(0, 1.3), xticks=[0, 0.5, 1], xlabel="weight read, by word")
+    right.bar_label(bars, fmt="%.2f" if is_read else "", padding=3)
+    right.set(xlim=(0, 1.35), xticks=[0, 0.5, 1], xlabel="weight, by word")
     right.set_ylim(2.6, -0.6)
-    return Still(fig, *_words(now, name, shares))
+    return Still(fig, *_words(now, name, shares if is_read else {}))
 
 
 def _words(now: list[tuple], name: str, shares: dict[str, float]) -> tuple[str, str]:
     """Say what is drawn: alt text and caption."""
     memory = f"the memory of {name}" if name else "a memory of zeros"
-    if not now:
-        said = f"Nothing is written yet; {memory} is finished."
-        return f"The letters of the source, no line and no weight. {said}", said
-    letter, probability, _, _ = now[-1]
     text = "".join(one for one, *_ in now if one != "END")
+    if not shares:
+        said = f"Written: {text or 'nothing yet'}. Next, {memory} is read."
+        return f"The places of {memory}, no line and no weight. {said}", said
+    letter, probability, _, _ = now[-1]
     reads = ", ".join(f"{word} {share:.2f}" for word, share in shares.items())
     caption = f"Writes {letter} (probability {probability:.2f}). Weights: {reads}."
     if letter == "END":

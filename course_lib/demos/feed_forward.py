@@ -1,6 +1,4 @@
-"""Demo: between two readings each position is measured, widened, bent and narrowed, alone."""
-
-import math
+"""Demo: a feed-forward network works on each position alone, and needs its bend."""
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +9,7 @@ from course_lib.demos.plot import Plot
 from course_lib.demos.stage import new_stage
 from course_lib.feed_forward import FeedForward
 from course_lib.figures import Still
-from course_lib.figures.show import BLUE, GREEN, INK, ORANGE, write
+from course_lib.figures.show import BLUE, GREEN, ORANGE, write
 from course_lib.norms import rms_norm
 from course_lib.pretrained import load
 
@@ -19,11 +17,11 @@ BY_HAND, REAL = "two bits, by hand", "SmolLM2, 30 layers"
 PROMPT = "The capital of France is"
 BITS = [(-1, -1), (-1, 1), (1, -1), (1, 1)]  # -1 is no, +1 is yes
 SUMS = ["0   0", "1   0", "1   0", "0   1"]  # sum and carry
-HIGHEST, N_BARS = 1e6, 5
+N_BARS = 5
 
 
 def demo() -> Demo:
-    """Make the demo: a layer that adds two bits, and what the pieces are to SmolLM2.
+    """Make the demo: a layer that adds two bits, and what the bend is to SmolLM2.
 
     Raises:
         AssetError: its weights are not there yet; the message says how to fetch them.
@@ -32,18 +30,18 @@ def demo() -> Demo:
     """
     layer, (model, tokenizer) = _adder(), load("smollm2")
     ids = tokenizer.encode(PROMPT)
-    trained, _ = _stream(model, ids, 1, norm=True, bend=True)
 
     def draw(look: str, bend: bool, norm: bool, size: int) -> Still:
         if look == BY_HAND:
             return _draw_adder(layer, size, norm, bend)
-        lengths, logits = _stream(model, ids, size, norm, bend)
+        n_finite, logits = _read(model, ids, size, norm, bend)
         shares, best = logits.softmax(-1).topk(N_BARS)
         words = [tokenizer.decode([one]) for one in best.tolist()]
         words = [word.strip() or repr(word) for word in words]
         nexts = dict(zip(words, shares.tolist(), strict=True))
         finite = bool(logits.isfinite().all())
-        return _draw_stream(trained, lengths, norm, nexts if finite else {})
+        pieces = f"{'With' if bend else 'No'} bend, {'with' if norm else 'no'} norm"
+        return _draw_next(pieces, nexts if finite else {}, n_finite)
 
     view = Plot(
         draw,
@@ -55,45 +53,47 @@ def demo() -> Demo:
     real = {"look": REAL, "bend": True, "norm": True}
     steps = [
         Step(
-            "“Sum” should be 1 where one bit is −1 and one +1. Why is it 0 everywhere?",
-            "The first two hidden units are opposite numbers: they cancel. Without a bend two "
-            "linear layers are one.",
+            "Bits: −1 no, 1 yes. Sum should be 1 if exactly one is yes, carry if both are. Why is "
+            "sum 0 in every column?",
+            "The first two hidden numbers are opposite: they cancel. Without a bend, two linear "
+            "layers are no more than one.",
         ),
         Step(
             "A bend (ReLU) makes negative numbers 0 and has no weights. Which sums change?",
-            "The two in the middle: −2 no longer cancels 2. All four are right now.",
+            "The two in the middle: −2 no longer cancels 2. All four columns are right now.",
             after={"bend": True},
         ),
         Step(
-            "We make the vector at the last position ten times as large. Which columns change?",
-            "Only its own: each position is alone. Its carry is 19 instead of 1.",
-            before={"bend": True},
-            after={"bend": True, "size": 10},
-        ),
-        Step(
-            "A norm divides each vector by its size. What does the layer read at the last "
-            "position?",
-            "(10, 10) has the size 10: it reads (1, 1) again, and the carry is 1.",
-            before={"bend": True, "size": 10},
-            after={"bend": True, "size": 10, "norm": True},
-        ),
-        Step(
-            "A real model says “Paris”. We take its bends out of all 30 layers. What will it "
-            "say?",
-            "Something else: “your” comes first. Its weights were learned with the bend.",
+            "A real model says “Paris”. We take the bend out of all 30 layers. Does “Paris” still "
+            "come first?",
+            "No: “your” comes first, with 25 %. The weights were learned with the bend and do not "
+            "work without it.",
             before=real,
             after=real | {"bend": False},
         ),
         Step(
-            "Bends back, norms out: every layer reads the stream at its full size. What "
-            "happens to it?",
-            "It passes a million in layer 6 and is no number from layer 9 on. A norm brings "
-            "every vector to size 1 before its gain.",
+            "We make the vector at position 3 ten times as large: (10, 10). Which columns change?",
+            "Only its own: the layer reads no other position. Its carry is 19 instead of 1.",
+            before={"bend": True},
+            after={"bend": True, "size": 10},
+        ),
+        Step(
+            "A norm divides each vector by the root mean square of its numbers. What is left of "
+            "(10, 10)?",
+            "(1, 1): its root mean square is 10. So its carry is 1 again; each vector is divided "
+            "by its own number, alone.",
+            before={"bend": True, "size": 10},
+            after={"bend": True, "size": 10, "norm": True},
+        ),
+        Step(
+            "SmolLM2 again, with its bends: we take out the norms. Does it still say “Paris”?",
+            "It says nothing: the larger a vector that a layer reads, the more it adds. From "
+            "layer 9 on it is no number.",
             before=real,
             after=real | {"norm": False},
         ),
     ]
-    return Demo("Feed-forward and norm", view, steps)
+    return Demo("Feed-forward and norm: each position alone", view, steps)
 
 
 @torch.no_grad()
@@ -117,35 +117,38 @@ def _draw_adder(layer: FeedForward, size: int, norm: bool, bend: bool) -> Still:
     bent = layer.activation(hidden) if bend else hidden
     outputs = layer.to_output(bent)
     rows = {
-        "x = (a, b)": _whole(x),
-        "read, after the norm" if norm else "read, no norm": _whole(read),
-        "hidden: a−b, b−a, a+b−1": _whole(hidden),
-        "bent: negative → 0" if bend else "not bent": _whole(bent),
-        "sum = (1st + 2nd) / 2\ncarry (both yes) = 3rd": _whole(outputs),
+        "input: a, b": _whole(x),
+        "after the norm": _whole(read) if norm else [],
+        "hidden: a − b,\nb − a, a + b − 1": _whole(hidden),
+        "after the bend:\nnegative → 0" if bend else "no bend": _whole(bent),
+        "sum = (1st + 2nd) / 2,\ncarry = 3rd": _whole(outputs),
     }
     right = [_whole(outputs)[at] == one for at, one in enumerate(SUMS)]
     fig, (axes,) = new_stage()
     axes.set(xlim=(-3.4, 7.4), ylim=(-1, 4.5))
     axes.axis("off")
     for row, (name, vectors) in enumerate(rows.items()):
-        axes.text(-3.4, row, name, va="center", size=13)
+        if not vectors:  # no norm: the arrows pass its row
+            continue
+        axes.text(-3.4, row, name, va="center", size=15)
         for at, vector in enumerate(vectors):
             edge, x_at = BLUE, 2 * at + 0.5
             if row == len(rows) - 1:
                 edge = GREEN if right[at] else ORANGE
                 vector += " ✓" if right[at] else " ✗"
             box = {"boxstyle": "square,pad=0.25", "fc": "white", "ec": edge, "lw": 2}
-            write(axes, x_at, row, vector, bbox=box)
-            arrow = (x_at, row - 0.3), (x_at, row - 0.7)
+            write(axes, x_at, row, vector, bbox=box, size=16)
+            below = 1 if row != 2 or norm else 2
+            arrow = (x_at, row - 0.3), (x_at, row - below + 0.3)
             if row:
                 axes.annotate("", *arrow, arrowprops={"arrowstyle": "-|>"})
             else:
-                write(axes, x_at, -0.8, f"position {at}", size=13)
+                write(axes, x_at, -0.8, f"position {at}", size=15)
     results = "; ".join(" and ".join(one.split()) for one in _whole(outputs))
-    caption = f"Sum and carry: {results}. {sum(right)} of 4 are right"
+    caption = f"Sum and carry: {results}. Right in {sum(right)} of 4 columns"
     alt = "Four columns, one a position, read from the bottom up; arrows lead upwards only."
-    for name, vectors in rows.items():
-        alt += f" {name}: {'; '.join(vectors)}."
+    for name, vectors in [row for row in rows.items() if row[1]]:
+        alt += f" {' '.join(name.split())}: {'; '.join(vectors)}."
     return Still(fig, alt, caption + ".")
 
 
@@ -158,8 +161,8 @@ def _whole(vectors: Tensor) -> list[str]:
 
 
 @torch.inference_mode()
-def _stream(model: nn.Module, ids: list[int], size: int, norm: bool, bend: bool):
-    """Run the blocks by hand: the stream's size at the last position, and the logits."""
+def _read(model: nn.Module, ids: list[int], size: int, norm: bool, bend: bool):
+    """Run the layers by hand: how many keep the last position finite, and the logits."""
     positions = torch.arange(len(ids))
 
     def measured(part: nn.Module, x: Tensor) -> Tensor:
@@ -167,7 +170,7 @@ def _stream(model: nn.Module, ids: list[int], size: int, norm: bool, bend: bool)
 
     residual = model.embedding(torch.tensor([ids]), positions)
     residual[:, -1] *= size
-    stream = [residual[0, -1]]
+    n_finite = 0
     positions = model.stack.blocks[0].self_attention.scheme.prepare(positions)
     for block in model.stack.blocks:
         x, feed = measured(block.self_norm, residual), block.feed_forward
@@ -176,42 +179,29 @@ def _stream(model: nn.Module, ids: list[int], size: int, norm: bool, bend: bool)
         x = measured(block.feed_norm, residual)
         gate = feed.activation(feed.to_gate(x)) if bend else feed.to_gate(x)
         residual = residual + feed.to_output(gate * feed.to_hidden(x))
-        stream.append(residual[0, -1])
+        n_finite += bool(residual[0, -1].isfinite().all())
     logits = model.head(measured(model.stack.final_norm, residual))[0, -1]
-    return torch.stack(stream).double().square().mean(-1).sqrt(), logits
+    return n_finite, logits
 
 
-def _draw_stream(trained: Tensor, lengths: Tensor, norm: bool, nexts: dict) -> Still:
-    """Draw how large the stream is after each layer, and what comes next."""
-    fig, (left, right) = new_stage([1.3, 1])
-    n_finite = int(lengths.isfinite().sum())
-    left.semilogy(trained, "--", color=INK, lw=1.5, label="as trained")
-    left.semilogy(lengths[:n_finite], "-o", color=BLUE, ms=5, label="stream")
-    if norm:
-        left.axhline(1, color=ORANGE, lw=3, ls=":", label="read, after the norm")
-    left.set(xlim=(-1, 31), ylim=(0.03, HIGHEST))
-    left.set(xlabel="layers passed", ylabel="size of the vector")
-    left.legend(loc="upper right", fontsize=12, frameon=False)
-    left.set_title(f"“{PROMPT} …”", size=13)
-    if nexts:
-        bars = right.barh(list(nexts), list(nexts.values()), color=BLUE)
-        right.bar_label(bars, fmt="%.2f", padding=3)
-        right.invert_yaxis()
-        right.set(xlim=(0, 1.15), xlabel="probability of the next token")
-        word, chance = next(iter(nexts.items()))
-        said = f"The stream goes from {lengths[0]:.1f} to {lengths[-1]:.0f}; "
-        said += f"next comes “{word}” with {chance:.0%}."
-    else:
-        right.axis("off")
-        right.text(0.5, 0.5, "not a number:\nno next token", ha="center", size=16)
-        above = int((lengths < HIGHEST).long().argmin())
-        said = f"The stream passes a million in layer {above}; from layer {n_finite} on it is "
-        said += "no number, and there is no next token."
-    sizes = ", ".join(
-        f"{one:.3g}" if math.isfinite(one) else "no number"
-        for one in lengths[::5].tolist()
-    )
-    bars = ", ".join(f"{word} {chance:.2f}" for word, chance in nexts.items())
-    alt = f"Left, the stream's size over 30 layers, at every fifth {sizes}. "
-    alt += f"Right, {f'bars: {bars}' if nexts else 'no bars'}. {said}"
-    return Still(fig, alt, said)
+def _draw_next(pieces: str, nexts: dict, n_finite: int) -> Still:
+    """Draw what comes next, or that nothing does."""
+    fig, (axes,) = new_stage()
+    axes.set_title(f"“{PROMPT} …”: {pieces[0].lower()}{pieces[1:]}", size=16)
+    if not nexts:
+        axes.axis("off")
+        axes.text(0.5, 0.5, "not a number:\nno next token", ha="center", size=20)
+        said = (
+            f"{pieces}: from layer {n_finite + 1} on the vector at the last position "
+        )
+        said += "is no number, and there is no next token."
+        return Still(fig, f"No bars. {said}", said)
+    bars = axes.barh(list(nexts), list(nexts.values()), color=BLUE)
+    axes.bar_label(bars, fmt="%.2f", padding=4, size=16)
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", labelsize=16)
+    axes.set(xlim=(0, 1.1), xticks=[0, 0.5, 1], xlabel="probability of the next token")
+    word, chance = next(iter(nexts.items()))
+    said = f"{pieces}: next comes “{word}” with {chance:.0%}."
+    shares = ", ".join(f"{word} {chance:.2f}" for word, chance in nexts.items())
+    return Still(fig, f"Bars of the next token: {shares}. {said}", said)

@@ -44,8 +44,8 @@ def demo() -> Demo:
     all_steps = {"step": N_STEPS}
     steps = [
         Step(
-            "5 tokens went through the model and gave “window”. How many positions go through "
-            "it in step 2?",
+            "5 tokens gave “window”, and nothing was kept. How many positions go through the "
+            "model in step 2?",
             "6: without a cache the whole text goes through all 30 layers again.",
             after={"step": 2},
         ),
@@ -169,7 +169,7 @@ def _draw_steps(axes: Axes, words: list[str], n_prompt: int, cache: bool, step: 
     places = [place + 0.5 for place in range(n_places)]
     seen = words[:n_seen] + [""] * (n_places - n_seen)
     turned = {"rotation": 55, "ha": "right", "rotation_mode": "anchor"}
-    axes.set_xticks(places, seen, size=12, **turned)
+    axes.set_xticks(places, seen, size=13, **turned)
     axes.set_yticks(places[:N_STEPS], range(1, N_STEPS + 1))
     axes.tick_params(length=0)
     only_read = "    no dot: kept, and only read" if cache else ""
@@ -182,7 +182,8 @@ def _draw_counts(axes: Axes, counts: dict, cache: bool, step: int, count: str) -
     for way, shift in ways:
         x = [row + 1 + shift for row in range(step)]
         bars = axes.bar(x, counts[way][:step], width / len(ways), **LOOKS[way])
-        axes.bar_label(bars, fmt="%.0f", size=11, padding=1)
+        for label in axes.bar_label(bars, fmt="%.0f", size=13, padding=1):
+            label.set_position((8 * shift, 1))  # points: two labels side by side
     highest = max(max(counts[way]) for way in counts)
     axes.set(
         xlim=(0.4, N_STEPS + 0.6), ylim=(0, 1.12 * highest), xlabel="step", ylabel=count
@@ -203,8 +204,8 @@ def _draw_logits(axes: Axes, run: dict, cache: bool, step: int) -> str:
     for way, shift in ((False, -0.2), (True, 0.2)) if cache else ((False, 0),):
         height = 0.4 if cache else 0.8
         bars = axes.barh(y + shift, logits[way][list(ids)], height, **LOOKS[way])
-        axes.bar_label(bars, fmt="%.3f", size=11, padding=3)
-    axes.set_yticks(y, names, size=12)
+        axes.bar_label(bars, fmt="%.3f", size=13, padding=3)
+    axes.set_yticks(y, names, size=13)
     axes.invert_yaxis()
     axes.set(xlabel="logit", xlim=(0, 1.35 * float(logits[False].max())))
     axes.locator_params(axis="x", nbins=4)

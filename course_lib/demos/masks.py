@@ -70,7 +70,7 @@ def demo() -> Demo:
             after={"mask": WINDOW},
         ),
         Step(
-            "Places a and b hold padding, which means nothing. The padding at a changes. Which "
+            "Places a and b, in brackets, hold padding, not text. The padding at a changes. Which "
             "outputs move?",
             "None, though c to f come later: column a is hidden. Nobody reads a, so nobody can "
             "notice.",
@@ -78,10 +78,10 @@ def demo() -> Demo:
             after={"changed": "a"},
         ),
         Step(
-            "Trained on random digits, a decoder can only guess: 0.10. And one trained without "
-            "the mask?",
-            "Close to 1, except at f: it copies the answer from one column to the right. When it "
-            "writes, that column is empty.",
+            "With the mask, a decoder trained on random digits can only guess: 0.10. What does one "
+            "reach without it?",
+            "Close to 1, except at f: each row copies the answer from the next column. When the "
+            "decoder writes, that column is still empty.",
             before={"bars": CHANCES},
             after={"mask": NONE},
         ),
@@ -118,7 +118,7 @@ def _picture(mask: str, changed: int, model: Decoder | None) -> Still:
         told = f"Place {PLACES[changed]} is changed; {told}"
     else:
         names = [f"next: {digit}" for digit in after[1:].tolist()]
-        what, colour = "chance given to it", GREEN
+        what, colour = "chance given to that digit", GREEN
         with torch.inference_mode():
             logits = model(after[None, :-1], lengths=lengths, side="left")[0]
         values = logits.softmax(-1).gather(-1, after[1:, None])[:, 0]
@@ -169,13 +169,16 @@ def _table(
     rows = [f"{place}  {name}" for place, name in zip(PLACES, names, strict=True)]
     axes.set_yticks(range(len(PLACES)), rows)
     if changed is not None:
+        if real[changed]:
+            names[changed] = f"{DIGITS[changed]}→{digits[changed]}"
+        else:
+            names[changed] = f"({DIGITS[changed]}→{digits[changed]})"
         frame = {"fill": False, "edgecolor": ORANGE, "linewidth": 4, "zorder": 3}
         axes.add_patch(Rectangle((changed - 0.5, -0.5), 1, len(PLACES), **frame))
-        names[changed] = f"{DIGITS[changed]}→{digits[changed]}"
     heads = [f"{place}\n{name}" for place, name in zip(PLACES, names, strict=True)]
     axes.set_xticks(range(len(PLACES)), heads)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set(xlim=(-0.6, len(PLACES) - 0.4), ylim=(len(PLACES) - 0.4, -0.6))
-    axes.set(ylabel="reads", xlabel="is read (dot: may, hatched: hidden)")
+    axes.set(ylabel="row reads", xlabel="column: is read (dot) or hidden")

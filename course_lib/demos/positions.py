@@ -19,8 +19,11 @@ SCHEMES = {
     TURNED: RotaryPositions(d_head=2),
     ADDED: SinusoidalPositions(d_model=2),
 }
-# of the score's axis, the same for every place: a change that is seen is one
-RANGES = {NONE: (-2, 4), TURNED: (-4, 4), ADDED: (-3.5, 8)}
+LOWEST, HIGHEST = -5, 8.5  # of the score's axis, whatever is shown: looks compare
+PLANE, BARS = (
+    (0.05, 0.19, 0.31, 0.76),
+    (0.51, 0.19, 0.48, 0.7),
+)  # the axes stay in place
 VECTORS = {"Anna": (2, 0), "thanked": (1, -0.5), "Ben": (0, 2), "tick": (2, 0)}
 AS_WRITTEN, SWAPPED, SAME = "Anna thanked Ben", "Ben thanked Anna", "tick, six times"
 ROWS = {AS_WRITTEN: AS_WRITTEN.split(), SWAPPED: SWAPPED.split(), SAME: ["tick"] * 6}
@@ -32,7 +35,7 @@ def demo() -> Demo:
     Lesson: notebooks/04_positions.ipynb
 
     >>> demo().view.readout
-    '“thanked” at 1 scores 1.41, 0.88, -0.71; its output is (1.52, -0.03).'
+    '“thanked” at 1 scores 1.41, 0.88, −0.71; its output is (1.52, −0.03).'
     """
     view = Plot(
         _picture,
@@ -57,8 +60,8 @@ def demo() -> Demo:
         Step(
             "Each position now turns its query and key 1 radian further. Which key will get the "
             "best score?",
-            "The last one, at the query's own position: angle 0. At 1 radian the score is times "
-            "cos 1 = 0.54.",
+            "The last one, at the query's own position: angle 0. One position before it the score "
+            "is cos 1 = 0.54 times that.",
             before={"row": SAME},
             after={"positions": TURNED},
         ),
@@ -71,17 +74,18 @@ def demo() -> Demo:
             after={"start": 40},
         ),
         Step(
-            "Positions can be added to the word instead of turning it. The same move by 40: what "
-            "happens now?",
-            "The scores change, though no distance did: now they depend on where both stand.",
+            "Now a wave vector of its position is added to the word, nothing turns. The same move "
+            "by 40: do the scores stay?",
+            "No: they change, though no distance did. Now they depend on where query and key "
+            "stand.",
             before={"row": SAME, "positions": ADDED},
             after={"start": 40},
         ),
         Step(
             "The first question again, now with turns. We swap Anna and Ben: is the output the "
             "same?",
-            "No: (1.57, -0.12) becomes (0.82, 0.56). Before and after turn in opposite directions, "
-            "so order counts.",
+            "No: (1.57, −0.12) becomes (0.82, 0.56). A word before the query and one after it are "
+            "turned opposite ways, so order counts.",
             before={"positions": TURNED},
             after={"row": SWAPPED},
         ),
@@ -111,28 +115,38 @@ def _picture(positions: str, row: str, start: int) -> Still:
     keys, scores, output = _read(words, positions, start)
     names = [f"{start + i} {word}" for i, word in enumerate(words)]
     fig, (left, right) = new_stage([1, 1.25])
+    fig.set_layout_engine("none")
+    left.set_position(PLANE)
+    right.set_position(BARS)
     _plane(left, keys, keys[reader], [str(start + i) for i in range(len(words))])
     colours = [ORANGE if i == reader else BLUE for i in range(len(words))]
     bars = right.barh(range(len(words)), scores, color=colours)
-    right.bar_label(bars, [f"{x:.2f}" for x in scores.tolist()], padding=4)
+    right.bar_label(bars, [_number(x) for x in scores.tolist()], padding=4)
     right.set_yticks(range(len(words)), names)
     right.invert_yaxis()
-    right.set_xlim(*RANGES[positions])
-    right.locator_params(axis="x", nbins=5)
+    right.set(xlim=(LOWEST, HIGHEST), xticks=range(-4, 9, 2))
     right.axvline(0, color=INK, linewidth=1)
     right.set_xlabel("score: query · key / √2")
-    at = f"({output[0]:.2f}, {output[1]:.2f})"
+    at = f"({_number(output[0])}, {_number(output[1])})"
     right.set_title(f"output {at}")
-    told = ", ".join(f"{x:.2f}" for x in scores.tolist())
+    told = ", ".join(map(_number, scores.tolist()))
     caption = (
         f"“{words[reader]}” at {start + reader} scores {told}; its output is {at}."
     )
-    places = [f"{n} ({a:.1f}, {b:.1f})" for n, (a, b) in zip(names, keys, strict=True)]
+    places = [
+        f"{name} ({_number(a, 1)}, {_number(b, 1)})"
+        for name, (a, b) in zip(names, keys.tolist(), strict=True)
+    ]
     alt = (
         f"Left, lines in the plane from the origin. Keys: {', '.join(places)}; the query is "
         f"the key of {names[reader]}. Right, bars of the scores: {told}. Output {at}."
     )
     return Still(fig, alt, caption)
+
+
+def _number(x: float, n_decimals: int = 2) -> str:
+    """Write it with a minus sign, as the axes do."""
+    return f"{x:.{n_decimals}f}".replace("-", "−")
 
 
 def _plane(axes: Axes, keys: Tensor, query: Tensor, names: list[str]) -> None:
@@ -150,5 +164,5 @@ def _plane(axes: Axes, keys: Tensor, query: Tensor, names: list[str]) -> None:
         x, y = key + 0.85 * push / push.norm().clamp(min=0.01)  # away from the others
         write(axes, x, y, name, bbox={"color": PAPER, "pad": 0}, zorder=3)
     axes.set(xticks=[-2, 0, 2], yticks=[-2, 0, 2], aspect="equal")
-    axes.set(xlim=(-3.4, 4.4), ylim=(-4.2, 4.2))
+    axes.set(xlim=(-3.3, 4.3), ylim=(-3.3, 3.3))
     axes.set_xlabel("keys by position; thick: query")

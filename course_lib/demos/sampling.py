@@ -55,34 +55,36 @@ def demo() -> Demo:
     steps = [
         Step(
             "We always take the longest bar. What can be drawn after “In the morning I”?",
-            "Only “was”: temperature 0, greedy. The model gave it 8 %; now it is drawn with 1.",
+            "Only “was”: temperature 0, greedy. The model gave it 8 %; now it is drawn with "
+            "probability 1.",
             after=greedy,
         ),
         Step(
             "We keep the 5 likeliest tokens, top-k 5. How much of the probability is cut off?",
-            "74 %. The five hold 26 %, and are drawn as if they were all there is.",
+            "74 %. The five hold 26 %; divided by 0.26, they sum to 1 again.",
             after={"k": "5"},
         ),
         Step(
             "Top-p 0.5 keeps 17 tokens, half of the probability. With temperature 0.5: more or "
             "fewer?",
-            "Only 2: the temperature sharpens first, then top-p counts. The order matters.",
+            "Fewer, only 2: the temperature sharpens first, and then two tokens hold half. In the "
+            "other order all 17 would stay.",
             before={"p": 0.5},
             after={"p": 0.5, "temperature": 0.5},
         ),
         Step(
-            "Greedy takes “was”, then “in”. By the model's own probabilities, is there a "
-            "likelier pair?",
+            "Greedy takes “was”, 8 %, then “in”. Is there a pair to which the model gives a "
+            "higher probability?",
             "“woke up”: 0.066 · 0.77 = 0.051, ten times as likely. Two beams keep “was” "
             "and “woke”, and find it.",
             before={"look": PAIRS} | greedy,
             after={"look": PAIRS, "temperature": 1.0},
         ),
         Step(
-            "A greedy haiku. Now we draw: how likely is line 5, the first copy? And the later "
-            "ones?",
+            "Greedy wrote this. If we draw instead: how likely is line 5, the first copy? Are "
+            "the later copies likelier?",
             "25 %, then 43, 62, 75 %: each copy makes the next one likelier. But a draw seldom "
-            "gets there: line 4 has 1 %.",
+            "gets there: line 4 itself has 1 %.",
             before={"look": LOOP} | greedy,
             after={"look": LOOP, "temperature": 1.0},
         ),
@@ -135,7 +137,7 @@ def _draw_next(
     masses = [float(warm[one > -torch.inf].sum()) for one in left]
     fig, (model, choosing, mass) = new_stage([1, 1, 0.42])
     bars = model.barh(names, given[:N_BARS], color=BLUE)
-    model.bar_label(bars, fmt="%.2f", padding=3, size=12)
+    model.bar_label(bars, fmt="%.2f", padding=3, size=13)
     model.set(xlabel="the model's probability", xlim=(0, 1.3 * float(given.max())))
     model.locator_params(axis="x", nbins=3)
     model.invert_yaxis()
@@ -143,27 +145,29 @@ def _draw_next(
     # what the temperature alone brought to 0 is not cut off by a filter
     rows = zip(drawn[:N_BARS].tolist(), warm[:N_BARS].tolist(), strict=True)
     labels = [f"{one:.2f}" if one or not had else "cut off" for one, had in rows]
-    choosing.bar_label(bars, labels, padding=3, size=12)
-    choosing.set_title("temperature, then top-k, then top-p", size=13)
-    choosing.set(xlabel="drawn with", xlim=(0, 1.25), xticks=[0, 0.5, 1], yticks=[])
+    choosing.bar_label(bars, labels, padding=3, size=13)
+    fig.suptitle("first the temperature, then top-k, then top-p", size=14)
+    choosing.set(
+        xlabel="drawn with probability", xlim=(0, 1.25), xticks=[0, 0.5, 1], yticks=[]
+    )
     choosing.invert_yaxis()
     cut_p, cut_k = masses[1] - masses[2], masses[0] - masses[1]
     bottom, box = 0.0, {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"}
     for name, height, colour in (
         ("kept", masses[2], ORANGE),
-        ("top-p", cut_p, SKY),
-        ("top-k", cut_k, "white"),
+        ("cut by\ntop-p", cut_p, SKY),
+        ("cut by\ntop-k", cut_k, "white"),
     ):
         mass.bar(0, height, 0.6, bottom, color=colour, edgecolor=INK)
-        if height > 0.14:
+        if height > 0.07 * (2 + name.count("\n")):  # or its lines would not fit
             words = f"{name}\n{height:.0%}"
-            write(mass, 0, bottom + height / 2, words, size=12, bbox=box)
+            write(mass, 0, bottom + height / 2, words, size=13, bbox=box)
         bottom += height
-    mass.set(xlim=(-0.45, 0.45), ylim=(0, 1), xticks=[], yticks=[], xlabel="after T")
-    said = (
-        f"{n_left:,} of {len(scores):,} tokens are left. Of the probability after the "
+    mass.set(
+        xlim=(-0.45, 0.45), ylim=(0, 1), xticks=[], yticks=[], xlabel="cut or kept"
     )
-    said += f"temperature, top-k cut off {cut_k:.0%}, top-p {cut_p:.0%}."
+    said = f"Tokens left: {n_left:,} of {len(scores):,}. Of the probability after "
+    said += f"the temperature, top-k cut off {cut_k:.0%}, top-p {cut_p:.0%}."
     pairs = zip(names, given.tolist(), drawn.tolist(), strict=False)
     alt = f"Bars of the likeliest tokens after “{PROMPT}”, the model's and those drawn with: "
     alt += "; ".join(f"{name} {p:.2f}, {q:.2f}" for name, p, q in pairs)
@@ -177,8 +181,9 @@ def _draw_pairs(word, first, second, heads, tails, beams, chain, settings) -> St
     pairs = [(a, b) for a in range(len(heads)) for b in tails[a]]
     both = {(a, b): chances[a] * float(then[a, b]) for a, b in pairs}
     best, greedy, middle = max(both, key=both.get), pairs[0], (len(pairs) - 1) / 2
+    alone = sum(chance > 0 for chance in both.values()) == 1  # a 1 would say nothing
     fig, (axes,) = new_stage()
-    axes.set(xlim=(-0.1, 10.6), ylim=(len(pairs) - 0.4, -1.3))
+    axes.set(xlim=(-0.1, 11.3), ylim=(len(pairs) - 0.4, -1.3))
     axes.axis("off")
 
     def put(x: float, y: float, words: str, **style) -> None:
@@ -193,15 +198,19 @@ def _draw_pairs(word, first, second, heads, tails, beams, chain, settings) -> St
         line["lw"] = 3.5 if (a, b) == greedy else 1.2
         if b == tails[a][0]:
             axes.plot([2.6, 3.3], [middle, y], **line)
-            number = f" {chances[a]:.3f}" if chances[a] else ""
+            number = f" {chances[a]:.3f}" if chances[a] and not alone else ""
             put(3.4, y, word(heads[a]) + number, color=colour)
         axes.plot([5.2, 5.8], [y, row], **line)
         if not chance:  # cut off: what could have been is not told
             put(5.9, row, "…", color=colour)
             continue
+        if alone:
+            put(5.9, row, word(b), color=colour)
+            put(7.9, row, "◀ greedy" if (a, b) == greedy else "◀ alone left")
+            continue
         put(5.9, row, f"{word(b)} {float(then[a, b]):.2f}", color=colour)
         marks = ["greedy"] * ((a, b) == greedy)
-        marks += [f"{N_BEAMS} beams"] * (chance > 0 and (heads[a], b) in beams)
+        marks += [f"{N_BEAMS} beams"] * ((heads[a], b) in beams)
         said = f"{chance:.3f}" + (f"  ◀ {', '.join(marks)}" if marks else "")
         is_best = {"color": GREEN, "weight": "bold"} if (a, b) == best != greedy else {}
         put(7.9, row, said, **({"color": colour} | is_best))
@@ -209,9 +218,10 @@ def _draw_pairs(word, first, second, heads, tails, beams, chain, settings) -> St
     said = f"greedy’s pair, “{names[greedy]}”, has {both[greedy]:.3f}; "
     said += f"the likeliest here, “{names[best]}”, {both[best]:.3f}."
     drawn = {names[pair]: chance for pair, chance in both.items() if chance}
-    if len(drawn) == 1:
-        said = f"only “{names[greedy]}” can be drawn; the other ways are cut off."
     ways = "; ".join(f"{name} {chance:.3f}" for name, chance in drawn.items())
+    if alone:
+        (ways,) = drawn
+        said = f"only “{ways}” can be drawn; the other ways have chance 0."
     return Still(fig, f"A tree from “{PROMPT}” to two tokens: {ways}.", settings + said)
 
 
@@ -225,11 +235,8 @@ def _draw_loop(parts: list[list[int]], logits: Tensor, chain, settings: str) -> 
     bars = axes.barh(names, chances, color=[BLUE] * 4 + [PURPLE] * (len(parts) - 4))
     axes.bar_label(bars, fmt="%.2f", padding=3)
     axes.invert_yaxis()
-    axes.set(
-        xlim=(0, 1.12), xlabel="chance that a draw writes this line, given all above"
-    )
-    title = f"“{QUESTION}”; purple: copies"
-    axes.set_title(title, size=13)
+    axes.set(xlim=(0, 1.12), xlabel="probability of the line, given all lines above")
+    axes.set_title(f"“{QUESTION}”  Purple: copies of line 4", size=14, x=0.3)
     n_best = int((logits.argmax(-1) == ids).sum())
     said = f"first copy (line 5) {chances[4]:.0%}, last {chances[-1]:.0%}. "
     said += (

@@ -51,19 +51,21 @@ def demo() -> Demo:
             after={"scores": SHIFTED},
         ),
         Step(
-            "We divide the scores by 0.5, so they double. Does B gain or lose?",
-            "It loses: A is now e² = 7.4 times as likely as B. Softmax is not blind to scale.",
+            "Temperature 0.5 divides every score by 0.5: they double. Does B gain or lose?",
+            "It loses: A is now e² = 7.4 times as likely as B. A shift changes nothing, a scale "
+            "does.",
             after={"temperature": 0.5},
         ),
         Step(
-            "And at temperature 5: what do the bars come close to? Can C overtake B?",
-            "They come close to one third each. The order never changes: temperature "
-            "reorders nothing.",
+            "Temperature 5 divides every score by 5. Do the bars become more alike? Can C overtake "
+            "B?",
+            "More alike: the higher the temperature, the nearer to one third each. The order stays "
+            "at every temperature.",
             after={"temperature": 5.0},
         ),
         Step(
-            "At 0.3 the first eight of 49,152 tokens have it all. How much goes to the others at "
-            "3?",
+            "After “The sky is”, at temperature 0.3, eight of 49,152 tokens have nearly all. How "
+            "much goes to the others at 3?",
             "98.9 %: each of the other 49,144 gets little, but they are many.",
             before={"scores": REAL, "temperature": 0.3},
             after={"temperature": 3.0},
@@ -84,7 +86,7 @@ def _real_scores(prompt: str) -> tuple[list[str], Tensor]:
 def _picture(names: list[str], scores: Tensor, temperature: float) -> Still:
     """Draw scores on the left, what softmax makes of them on the right."""
     probabilities = softmax(apply_temperature(scores, temperature))[: len(names)]
-    fig, (left, right) = new_stage([1, 1])
+    fig, (left, right) = new_stage([1, 1.25])
     n_others = len(scores) - len(names)
     rest = 1 - float(probabilities.sum())
     rows = [*names, f"{n_others:,} others"] if n_others else names
@@ -92,9 +94,10 @@ def _picture(names: list[str], scores: Tensor, temperature: float) -> Still:
     heights, labels = scores[: len(names)].tolist(), [""] * len(rows)
     labels[: len(names)] = [f"{score:.1f}" for score in heights]
     heights += [0.0] * (len(rows) - len(names))
+    made = f"probability at temperature {temperature:.1f}"
     for axes, values, colour, what, numbers in (
-        (left, heights, BLUE, "score, not yet divided by T", labels),
-        (right, shown, ORANGE, "probability", [f"{p:.3f}" for p in shown]),
+        (left, heights, BLUE, "score, before temperature", labels),
+        (right, shown, ORANGE, made, [_share(p) for p in shown]),
     ):
         bars = axes.barh(rows, values, color=colour)
         axes.bar_label(bars, numbers, padding=3)
@@ -103,14 +106,23 @@ def _picture(names: list[str], scores: Tensor, temperature: float) -> Still:
         axes.set_xlabel(what)
     right.set(xlim=(0, 1.35), xticks=[0, 0.5, 1])
     shares = [
-        f"{w} {p:.1%}" for w, p in zip(names, probabilities.tolist(), strict=True)
+        f"{w} {_percent(p)}" for w, p in zip(names, probabilities.tolist(), strict=True)
     ]
     caption = f"Temperature {temperature:.1f}: {', '.join(shares[:3])}"
     if n_others:
-        caption += f"; the {n_others:,} other tokens {rest:.1%}"
+        caption += f"; the {n_others:,} other tokens {_percent(rest)}"
     heights = [f"{w} {s:.1f}" for w, s in zip(names, scores.tolist(), strict=False)]
     alt = (
         f"Two bar charts. Scores: {', '.join(heights)}. Probabilities at temperature "
         f"{temperature:.1f}: {', '.join(shares)}."
     )
     return Still(fig, alt, caption + ".")
+
+
+def _share(probability: float) -> str:
+    """Write a probability: what is small is not nothing."""
+    return f"{probability:.3f}" if probability >= 0.0005 else "< 0.001"
+
+
+def _percent(probability: float) -> str:
+    return f"{probability:.1%}" if probability >= 0.0005 else "under 0.1%"

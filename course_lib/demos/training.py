@@ -66,33 +66,37 @@ def demo() -> Demo:
     steps = [
         Step(
             "Learning: ten guesses at a known text. How many passes?",
-            "One. Each place reads what stands up to it, and all answer at once, each with "
+            "One. Each place reads what is fed up to it, and all answer at once, each with "
             "a loss of its own.",
             after={"place": N},
         ),
         Step(
-            "Place 3 must say i, and i is fed beside it. May it look?",
-            "No: the mask hides it. It gives i 0.72: its loss is −ln 0.72 = 0.33.",
+            "Place 3 should say i, and i is fed right beside it, at place 4. May it look there?",
+            "No: the causal mask hides the places after it. It gives i the probability 0.72; "
+            "its loss is −ln 0.72 = 0.33.",
             before={"place": N},
             after={"place": 3},
         ),
         Step(
-            "Now it writes alone. How many passes for ten letters?",
+            "Now it writes alone: what it says is what it is fed next. How many passes for ten "
+            "letters?",
             "Ten: each letter waits for the one before it. And nobody tells it what is right, "
             "so there is no loss.",
             before={"feeding": WRITING},
             after={"place": N},
         ),
         Step(
-            "Learning: we make place 2 say j, not h. What else changes?",
-            "Nothing: the truth, h, is fed, whatever was said. Nine places are right.",
+            "Learning again. We make place 2 say j, not h. What else changes?",
+            "Nothing: place 3 is fed h, the truth, whatever place 2 said (teacher forcing). "
+            "The other nine stay right.",
             before={"place": N},
             after={"wrong": "j"},
         ),
         Step(
-            "Writing: it reads its own j. How many of eight go wrong?",
-            "All eight. It goes on from j. In learning it never met a mistake of its own: "
-            "exposure bias.",
+            "Writing: place 3 is fed the wrong j. How many of the eight letters to come will be "
+            "wrong?",
+            "All eight: after j, k is a good answer. Learning fed only the truth, writing feeds "
+            "its own slips; this gap is called exposure bias.",
             before={"feeding": WRITING, "place": 2, "wrong": "j"},
             after={"place": N},
         ),
@@ -111,20 +115,22 @@ def _picture(says: list[str], losses: list[float], place: int) -> Still:
     learning = bool(losses)
     fed = ["f", *(TRUTH if learning else says)][: N if learning else len(says) + 1][:N]
     fig, (axes,) = new_stage()
-    axes.set(xlim=(-2.5, N - 0.4), ylim=(-0.2, 5.5))
+    axes.set(xlim=(-2.5, N - 0.4), ylim=(-0.2, 6.2))
     axes.axis("off")
-    rows = {"should say": 5.1, "says": 4.2, "pass": 3.25, "is fed": 2.3, "loss": 0.8}
+    rows = {"place": 5.95, "should say": 5.1, "says": 4.2, "pass": 3.25, "is fed": 2.3}
+    rows["loss"] = 0.8
     for name, height in rows.items():
         axes.text(-2.45, height, name, ha="left", va="center")
     axes.text(-0.55, 2.3, "… d e", ha="right", va="center")
     for column, letter in enumerate(TRUTH):
+        write(axes, column, 5.95, str(column + 1), size=14)
         write(axes, column, 5.1, letter, size=17)
     for column, letter in enumerate(says):
         right = letter == TRUTH[column]
         shown = f"{letter} {'✓' if right else '✗'}"
-        box = {"boxstyle": "round,pad=0.15", "fc": ORANGE, "ec": INK}
-        wrong = {} if right else {"weight": "bold", "bbox": box}
-        size = {1: 17, 2: 13}.get(len(letter), 11)
+        box = {"boxstyle": "round,pad=0.2", "fc": ORANGE, "ec": INK}
+        wrong = {} if right else {"bbox": box}
+        size = {1: 16, 2: 13}.get(len(letter), 11)
         write(axes, column, 4.2, shown, size=size, **wrong)
     if learning and says:
         _box(axes, 0, N, 3.25, "1 pass", BLUE)
@@ -136,12 +142,13 @@ def _picture(says: list[str], losses: list[float], place: int) -> Still:
         _box(axes, column, 1, 2.3, letter, FAINT if hidden else SKY, hidden)
     if learning and says:
         heights = [3.2 * loss for loss in losses]
-        edges = [INK if column == place - 1 else ORANGE for column in range(N)]
+        marked = place - 1 if place < N else N  # at the last place nothing is hidden
+        edges = [INK if column == marked else ORANGE for column in range(N)]
         axes.bar(range(N), heights, 0.6, 0, color=ORANGE, edgecolor=edges, linewidth=2)
         for column, loss in enumerate(losses):
-            write(axes, column, heights[column] + 0.25, f"{loss:.2f}", size=13)
+            write(axes, column, heights[column] + 0.3, f"{loss:.2f}", size=13)
     else:
-        text = "not yet" if learning else "none: nobody tells it what is right"
+        text = "none: nobody tells it what is right" if says else "no pass yet"
         axes.text(-0.4, 0.8, text, ha="left", va="center")
     return Still(fig, *_words(says, fed, losses, place))
 
@@ -166,17 +173,17 @@ def _words(says, fed, losses, place) -> tuple[str, str]:
         for one, right in zip(says, TRUTH, strict=False)
     )
     if losses and not says:
-        caption = f"Behind “{LEFT}” {N} letters are ready; no pass yet."
+        caption = f"“{LEFT}” and {N} more letters are ready to be fed; no pass yet."
     elif losses:
         mean = sum(losses) / N
         p = torch.tensor(-losses[place - 1]).exp().item()
         caption = (
             f"1 pass, {n_right} of {N} right, mean loss {mean:.2f} nats. "
-            f"Place {place} gives {TRUTH[place - 1]} {p:.2f}."
+            f"Place {place} gives “{TRUTH[place - 1]}” a probability of {p:.2f}."
         )
     else:
         caption = f"Passes made: {len(says)} of {N}; right: {n_right} of {len(says)}."
-        caption = caption if says else f"Behind “{LEFT}” it writes; no pass yet."
+        caption = caption if says else f"It is to go on from “{PROMPT}”; no pass yet."
     alt = f"{caption} It is fed {' '.join(fed)}. It says: {marks or 'nothing yet'}."
     if losses and says:
         alt += f" Losses: {', '.join(f'{loss:.2f}' for loss in losses)}."

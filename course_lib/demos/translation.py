@@ -46,8 +46,10 @@ def demo() -> Demo:
     spelled = {"task": SOUNDS, "shown": SHOWN}
     steps = [
         Step(
-            "It writes letter by letter. Which comes first for forty-two?",
-            "z of zwei, 100 % sure: it read the whole source before it began.",
+            "forty-two in German, letter by letter. First: f of forty, v of vierzig (40), or z "
+            "of zwei (2)?",
+            "z: zweiundvierzig, two-and-forty, 100 % sure. It read the whole source before it "
+            "began.",
             after={"shown": SHOWN},
         ),
         Step(
@@ -58,21 +60,22 @@ def demo() -> Demo:
             after={"shown": SHOWN},
         ),
         Step(
-            "zero is in 2 of 154,703 training pairs. What does it write?",
-            "No refusal: dreiunddreißlf, no German word. It has no piece for “I do not know”; "
-            "but the bars dip, 63 % at first.",
+            "zero is in 2 of 154,703 training pairs. Will it write null, which is right, "
+            "nothing, or something else?",
+            "dreiunddreißlf, no German word: it has no piece for “I do not know”. But the bars "
+            "dip, 63 % at first.",
             before={"text": "zero"},
             after={"shown": SHOWN},
         ),
         Step(
-            "Spelling to sounds, read: where is the other third?",
-            "R IY D (reed), 32 %, beside R EH D (red): both are right, and the source does "
-            "not say which.",
+            "Spelling to sounds. “read”, one beam: R EH D (red), 67 %. Where is the other third?",
+            "Nearly all at R IY D (reed), 32 %: both are right, and the source does not say "
+            "which.",
             before={"text": "read"} | spelled,
             after={"n_beams": 4},
         ),
         Step(
-            "gpt, one beam: 11 %. Will four beams find a better text?",
+            "gpt, one beam: 11 %. Will four beams find a likelier text? And a better one?",
             "Likelier, 16 % against 11 %, and worse: the P is lost. Each further piece costs "
             "probability.",
             before={"text": "gpt"} | spelled,
@@ -154,17 +157,17 @@ def _draw_pieces(axes: Axes, now: list, n_pieces: int) -> None:
     axes.bar(range(len(now)), chances, 0.7, color=BLUE)
     for place, chance in enumerate(chances):
         if chance < 99.5:
-            write(axes, place, chance + 6, f"{chance:.0f}", size=12)
+            write(axes, place, chance + 6, f"{chance:.0f}", size=13)
     names = [name.replace(" ", "␣") for name, _ in now]
     names += ["?"] * (len(now) < n_pieces)  # what it would write next
     axes.set_xticks(range(len(names)), names)
-    wide = max(min(n_pieces, SHOWN), 6)
+    wide = max(min(n_pieces, SHOWN), 7)
     axes.set(
         xlim=(-0.6, max(wide, len(names)) - 0.4), ylim=(0, 116), yticks=[0, 50, 100]
     )
     axes.set(ylabel="probability, %", xlabel="piece, from left to right")
     for label, name in zip(axes.get_xticklabels(), names, strict=True):
-        label.set_size(11 if name == "END" else 14)
+        label.set_size(13 if name == "END" else 14)
 
 
 def _draw_texts(axes: Axes, texts: list) -> None:

@@ -75,8 +75,9 @@ demo.still(4)
 # %% [markdown] tags=["notes"]
 # ### Step 6
 #
+# - **Show** the left axis: it ends at 60 in this step and the last one, so that the longer scores fit.
 # - **Ask** what happens if a score is not divided by √64 = 8.
-# - **Expect** “the bars grow”, and for the weights “nothing, it is only a scale”. Softmax is not blind to scale (lesson 01). Reveal: Anna takes 0.9998.
+# - **Expect** “the bars grow”, and for the weights “nothing, it is only a scale”. Softmax is not blind to scale (lesson 01). Reveal: Anna takes 0.9998, drawn as 1.00.
 # - **Goes wrong**: “sharper is better”. A fresh head would have made up its mind at random, and a saturated softmax passes next to no gradient.
 
 # %% tags=["still", "weights"]

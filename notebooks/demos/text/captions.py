@@ -18,13 +18,13 @@ demo
 #
 # **Minutes**: 1.5, 1.5, 2, 1.5, 1.5.
 #
-# The top row is the sound: bright is loud, low tones below. The words above it stand where they really begin; the synthesiser that spoke them says so. The model does not know them. *Late*, in the read-out: how long ago the last shown word ended. (The library's `Captions` also shows a word without a second draft, once it ended 0.4 s ago; here the rule stands alone.)
+# The top row is the sound: bright is loud, low tones below. The words above it stand where they really begin; the synthesiser that spoke them says so. The model does not know them. *Late*, in the read-out: how long ago the last shown word ended. Light blue is the quiet after the sentence. (The library's `Captions` also shows a word without a second draft, once it ended 0.4 s ago; here the rule stands alone.)
 
 # %% [markdown] tags=["notes"]
 # ### Step 1
 #
 # - **Show** half a second of sound, in which *What do* was said and *you* begins; and a draft of six words.
-# - **Ask** which of the six will be in the next draft.
+# - **Ask** how many of the six will be in the next draft.
 # - **Expect** three, those that have begun. Reveal: four; *to do?* is taken back, though it will be said: a newer draft is not always the better one, and a viewer cannot unread a word.
 # - **Goes wrong**: “but a causal decoder takes nothing back”. It does not: the *encoder* reads all sound in both directions, so each new half second changes everything that the decoder reads, and it starts anew.
 
@@ -34,7 +34,7 @@ demo.still(0)
 # %% [markdown] tags=["notes"]
 # ### Step 2
 #
-# - **Show** the two drafts. Only *What do you* is shown; *want?* agrees, too, but a last word with a stop waits.
+# - **Show** the two drafts. Only *What do you* is shown; *want?* agrees, too, but a last word with a full stop or a question mark waits.
 # - **Ask** what is shown after the next draft. They have both texts: let them apply the rule.
 # - **Expect** “What do you want to do”. The draft *before* is *What do you want?*: with that the new one shares four words.
 # - **Goes wrong**: someone compares with the draft before last. Two in a *row*.
@@ -46,9 +46,9 @@ demo.still(1)
 # ### Step 3
 #
 # - **Show** the finished caption with two drafts: 13 words, none wrong.
-# - **Ask** for the caption if each draft is shown at once and nothing may be taken back.
+# - **Ask** whether the finished caption is right, too, if each draft is shown at once and nothing may be taken back (Drafts that agree: 1).
 # - **Expect** “the same, only earlier”. Reveal: *to do? to me? want to see you. move.* Wrong words are counted place by place: 4 of 13.
-# - **Goes wrong**: “then let words be replaced on the screen”. Some systems do; then the text flickers, and who reads it aloud or records it has the wrong word. Afterwards set 3 drafts, and move the seconds: nothing gets better here, and at 2.0 and 3.5 s fewer words are shown.
+# - **Goes wrong**: “then let words be replaced on the screen”. Some systems do; then the text flickers, and who reads it aloud or records it has the wrong word. For “earlier”, move Seconds heard to 0.5. Afterwards set 3 drafts, and move the seconds: nothing gets better here, and at 2.0 and 3.5 s fewer words are shown.
 
 # %% tags=["still", "weights"]
 demo.still(2)
@@ -67,10 +67,10 @@ demo.still(3)
 # %% [markdown] tags=["notes"]
 # ### Step 5
 #
-# - **Show** 4.0 s: the drafts say *move.* and *movie.*; the sound has ended, the last word waits.
+# - **Show** 4.0 s: the drafts say *move.* and *movie.*; the sound has ended, the light blue quiet has lasted 0.4 s, and the last word waits.
 # - **Ask** what must happen so that the viewer gets *movie.*
-# - **Expect** “a third draft”. It would agree, but a last word with a stop still waits. Reveal: a pause of half a second, and all that waits is shown.
-# - **Goes wrong**: “a shorter pause, then”. Between *tomorrow?* and *I* there is a third of a second of quiet in the middle: a rule of 0.3 s would end there. Being late is the price of not being wrong; lesson 14 measures both.
+# - **Expect** “a third draft”. It would agree, but a last word with a full stop still waits. Reveal: a pause of half a second, and all that waits is shown.
+# - **Goes wrong**: “but the third draft comes at 4.5 s, too”. It does; look back at step 2: *want?* stood in two drafts in a row at 1.0 s, and it waited. Or “a shorter pause, then”. Between *tomorrow?* and *I* there is a third of a second of quiet in the middle: a rule of 0.3 s would end there. Being late is the price of not being wrong; lesson 14 measures both.
 
 # %% tags=["still", "weights"]
 demo.still(4)

@@ -18,7 +18,7 @@ demo
 #
 # **Minutes**: 2, 1.5, 2, 1.5, 2.
 #
-# On the left the one text. Boxes are special tokens, each a single id; ⏎ is a line break; the system's words are cut short. Bold blue is what the model wrote, always the likeliest token; the bars are its newest eight tokens.
+# On the left the one text. Boxes are special tokens, each a single id; ⏎ is a line break, ␣ a space; the system's words are cut short. Bold blue is what the model wrote, always the likeliest token; the bars are its newest eight tokens.
 
 # %% [markdown] tags=["notes"]
 # ### Step 1
@@ -44,7 +44,7 @@ demo.still(1)
 # %% [markdown] tags=["notes"]
 # ### Step 3
 #
-# - **Show** the answer to *And of Italy?* alone: *I'm sorry for any misglamour …* The first token had only 0.07 (Tokens written 8 shows it).
+# - **Show** the answer to *And of Italy?* alone, without the first question: *I'm sorry for any misglamour …* The first token had only 0.07 (Tokens written 8 shows it).
 # - **Ask** where the first question would have to be so that the model knows it.
 # - **Expect** “in its memory”. Reveal: in the text. Now it says *Rome*, and 59 tokens go in.
 # - **Goes wrong**: “then a long chat gets slower and slower”. The text is read again only where no cache keeps its keys and values (lesson 10); with one, 15 tokens are new.
@@ -65,7 +65,7 @@ demo.still(3)
 # %% [markdown] tags=["notes"]
 # ### Step 5
 #
-# - **Show** the question; nobody has walked on the Moon who died in 1955.
+# - **Show** the question. Einstein died in 1955, before anybody walked on the Moon: no year is right.
 # - **Ask** for a guess: far below 0.70, or near it? (0.70 is the answer about Paris. Mean: the geometric mean over the tokens, the end mark included.)
 # - **Expect** “far below; it must be unsure”. Reveal: 0.65. The least sure place is *in*, 0.18: whether a year comes at all. Its digits have 0.60, 1.00, 0.76, 0.41. (If someone says “Rome had 0.94, so it does tell”: choose *Capital of France?*; Paris is as true and has 0.70.)
 # - **Goes wrong**: “a larger model does not do this”. Larger ones know more; the number still measures how usual the words are. What is false must be checked elsewhere.

@@ -23,7 +23,7 @@ demo
 #
 # - **Show** the table: a row a step, a column a position. A dot means that this position goes through the matrices in this step. Step 1 reads the prompt and gives “window”.
 # - **Ask** how many positions go through the model in step 2. Let them count on their fingers: the text is now one token longer.
-# - **Expect** “one, the new one”: they have heard of caches. Say that nothing has been kept yet. Reveal: 6. The old five are computed a second time, and come out the same, since they cannot see the sixth.
+# - **Expect** “one, the new one”: they have heard of caches. Here nothing was kept. Reveal: 6. The old five are computed a second time, and come out the same, since they cannot see the sixth.
 # - **Goes wrong**: “only attention is repeated”. Everything is, in all 30 layers: projections, scores, feed-forward.
 
 # %% tags=["still", "weights"]
@@ -32,9 +32,9 @@ demo.still(0)
 # %% [markdown] tags=["notes"]
 # ### Step 2
 #
-# - **Show** the two rows, then move the slider Step on by hand, one at a time.
+# - **Show** the two rows, 5 and 6. Leave the slider where it is.
 # - **Ask** for the sum over six steps before the last row appears. A pencil helps: 5 + 6 + 7 + 8 + 9 + 10.
-# - **Expect** “60” from those who take 6 · 10, “10” from those who count columns. Reveal: 45 for a text of 10 positions. For 1,000 tokens it would be about half a million.
+# - **Expect** “60” from those who take 6 · 10, “10” from those who count columns. Reveal, or move the slider Step by hand, one row at a time: 45 for a text of 10 positions. For 1,000 tokens it would be about half a million.
 # - **Goes wrong**: somebody counts what step 6 writes as well (“world”, in the read-out): it is not fed any more. Six tokens written, five of them fed.
 
 # %% tags=["still", "weights"]

@@ -26,7 +26,7 @@ demo
 # - **Show** a row of dots: “row c reads a, b, c, d, e and f”.
 # - **Ask** which cells a decoder must not use, since it writes from left to right. Let somebody draw the border in the air.
 # - **Expect** “everything right of the diagonal”. Some will hide the diagonal too: then row a reads nothing at all. A place reads itself; what it predicts is the *next* digit.
-# - **Goes wrong**: rows and columns are mixed up. Read row a aloud after the reveal: “a reads a, and nothing else”.
+# - **Goes wrong**: rows and columns are mixed up. Read row a aloud after the reveal: “a reads a, and nothing else”. Or: “why do the bars grow?” Who reads fewer places gives each of them more weight.
 
 # %% tags=["still"]
 demo.still(0)
@@ -69,7 +69,7 @@ demo.still(3)
 # - **Show** the new bars: two small decoders were trained on random digits, one with the causal mask, one without. Each bar is the chance that is given to the true next digit. With the mask: about 0.10, an honest guess.
 # - **Ask** what the decoder without a mask reaches. Remind them that nobody can predict random digits.
 # - **Expect** “also 0.10”. Reveal: 1.00 at five places, and a guess at f, whose answer is not in the row.
-# - **Goes wrong**: “then leave the mask out, it is better”. When it writes, the digit that it copies does not exist yet. A loss that is too good is a leak.
+# - **Goes wrong**: somebody turns “Changed place”: in this look nothing is changed. Or: “then leave the mask out, it is better”. When it writes, the digit that it copies does not exist yet. A loss that is too good is a leak.
 
 # %% tags=["still"]
 demo.still(4)

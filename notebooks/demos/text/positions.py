@@ -25,7 +25,7 @@ demo
 #
 # - **Show** “thanked”, the orange one, which reads Anna, itself and Ben.
 # - **Ask** what changes when Anna and Ben swap places: the scores? The output?
-# - **Expect** “both, it is another sentence”. Reveal: the bars change places, the output above them stays (1.52, -0.03).
+# - **Expect** “both, it is another sentence”. Reveal: the bars change places, the output above them stays (1.52, −0.03).
 # - **Goes wrong**: “but the bars did move”. Each moved along with its word. The output is a sum, and a sum has no order.
 
 # %% tags=["still"]
@@ -68,7 +68,7 @@ demo.still(3)
 # - **Show** the other way: the wave vector of a position, (sin, cos), is added to the word. The six points lie on a circle around (2, 0), the word itself.
 # - **Ask** whether the bars will stand still this time.
 # - **Expect** a divided room. Reveal: they change. Word times wave is part of each product, and it depends on the place.
-# - **Goes wrong**: “so added positions are wrong”. GPT-2 and Whisper add theirs. They work; but each place must be learned, and beyond the trained length there are places that were never met.
+# - **Goes wrong**: “so added positions are wrong”. GPT-2 and Whisper add theirs. They work; but beyond the trained length there are places that the model never met.
 
 # %% tags=["still"]
 demo.still(4)
@@ -77,7 +77,7 @@ demo.still(4)
 # ### Step 6
 #
 # - **Ask** the first question again, now with turned positions.
-# - **Expect** “another output”. Reveal: the output changes from (1.57, -0.12) to (0.82, 0.56).
+# - **Expect** “another output”. Reveal: the output changes from (1.57, −0.12) to (0.82, 0.56).
 # - **Goes wrong**: “a causal decoder needs none of this?” A causal mask gives a hint of order too, in two layers or more (lesson 04, step 7).
 
 # %% tags=["still"]

@@ -16,15 +16,15 @@ demo
 #
 # **Before**: run all cells; press Present; Size 2 ×. Those who do not know temperature see the demo on softmax first. The pictures below are the same talk without a kernel.
 #
-# **Minutes**: 1, 1.5, 2, 2, 2.
+# **Minutes**: 1.5, 1.5, 2, 2, 2.
 
 # %% [markdown] tags=["notes"]
 # ### Step 1
 #
-# - **Show** left, what SmolLM2 thinks comes after “In the morning I”; middle, with what probability each token is drawn; right, where the probability went: all of it is what the temperature leaves.
+# - **Show** left, what SmolLM2 thinks comes after “In the morning I”; middle, with what probability each token is drawn; right, how much of the probability the filters keep. The left axis ends at 0.1, the middle one at 1. Above stands the order: temperature, top-k, top-p.
 # - **Ask** what is left to be drawn if one always takes the longest bar.
 # - **Expect** “was”, easily. Then ask how sure the model was: 8 %. Reveal: drawn with 1.00.
-# - **Goes wrong**: “temperature 0 divides by 0”. By convention it means: the largest logit, of equals the lowest id.
+# - **Goes wrong**: “temperature 0 divides by 0”. By convention it means: the largest logit; of several equal ones, that with the lowest id.
 
 # %% tags=["still", "weights"]
 demo.still(0)
@@ -45,7 +45,7 @@ demo.still(1)
 #
 # - **Show** top-p 0.5: the fewest likeliest tokens that hold half of the probability, the one that crosses the half included. Here 17.
 # - **Ask** whether a temperature of 0.5 leaves more or fewer of them.
-# - **Expect** a split vote. Reveal: 2. Temperature comes first, makes the likely likelier, and then two are enough for half.
+# - **Expect** a split vote. Reveal: fewer, 2. Temperature comes first, makes the likely likelier, and then two are enough for half.
 # - **Goes wrong**: “top-p 0.9 and T 0.7” as if it said all. It says something only with the order: here penalty, temperature, top-k, top-p, min-p, as in transformers. (Min-p, not shown: keep what is at least p times as likely as the likeliest.)
 
 # %% tags=["still", "weights"]
@@ -54,10 +54,10 @@ demo.still(2)
 # %% [markdown] tags=["notes"]
 # ### Step 4
 #
-# - **Show** the tree under temperature 0: the thick line is greedy's way. Grey is cut off, and not told.
+# - **Show** the tree under temperature 0: the thick line is greedy's way. Grey has chance 0. The probabilities of the first tokens were on the screen in step 1: 8, 7, 5 and 3 %.
 # - **Ask** whether another pair could have a larger product than “was in”. Point at “woke”: what would you write after it?
-# - **Expect** “woke up”, at once. Reveal the probabilities: 0.066 · 0.77 against 0.084 · 0.06. Greedy never sees it, for it commits itself one token too early.
-# - **Goes wrong**: “so beams always write better”. They find likelier texts, not the likeliest (“walked into” has 0.014, and two beams never look there), and likelier is often shorter and duller. Lesson 09 measures it. The marks say what two beams keep by the model's own probabilities, before any filter.
+# - **Expect** “woke up”, at once. Reveal the probabilities: 0.066 · 0.77 against 0.084 · 0.06. Greedy never sees it, for it commits itself one token too early. Two beams keep the two likeliest texts at every step, here “was” and “woke”, so they find it.
+# - **Goes wrong**: “so beams always write better”. They look at more, not at all: their second text is “was in”, 0.005, though “walked into” has 0.014, for “walked” was third and was dropped. And likelier is often shorter and duller. Lesson 09 measures it. The marks say what two beams keep by the model's own probabilities, before any filter.
 
 # %% tags=["still", "weights"]
 demo.still(3)

@@ -14,7 +14,7 @@ demo
 #
 # **The one idea**: softmax looks at differences of scores, and temperature stretches or shrinks them.
 #
-# **Before**: run all cells; press Present; Size 2 ×. The five pictures below are the same talk without a kernel.
+# **Before**: run all cells (the first one names the command if the weights are missing); press Present; Size 2 ×. The five pictures below are the same talk without a kernel.
 #
 # **Minutes**: 1, 1, 1.5, 1.5, 2.
 
@@ -23,7 +23,7 @@ demo
 #
 # - **Show** the scores 2, 1, 0 and the three probabilities.
 # - **Ask** how many times as likely A is as B. Let them write a number down.
-# - **Expect** “2 times” (2 is twice 1). Divide the two bars: 0.665 / 0.245 = 2.72.
+# - **Expect** “2 times” (2 is twice 1). Divide the two bars: 0.665 / 0.245 = 2.71; without rounding it is e = 2.718.
 # - **Goes wrong**: someone divides A by C and gets 7.4; that is e², two points apart. Use it.
 
 # %% tags=["still", "weights"]
@@ -65,7 +65,7 @@ demo.still(3)
 # - **Show** a real model's scores; the eight bars are its likeliest next tokens.
 # - **Ask** how much is left for the other 49,144 tokens at temperature 3.
 # - **Expect** “a few percent”. Reveal: nearly everything. That tail is why lesson 09 cuts it off with top-p.
-# - **Goes wrong**: weights not fetched. The cell then says the command; the pictures below need no weights.
+# - **Goes wrong**: “then a high temperature is simply bad”. It makes all tokens alike, and there are many bad ones. What helps is to cut the tail first.
 
 # %% tags=["still", "weights"]
 demo.still(4)

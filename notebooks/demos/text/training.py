@@ -21,7 +21,7 @@ demo
 # %% [markdown] tags=["notes"]
 # ### Step 1
 #
-# - **Show** two rows, from below: what is fed, and what each place should say, one letter further. That is the shift.
+# - **Show** the places, 1 to 10, and two rows, from below: what is fed, and what each place should say, one letter further. That is the shift.
 # - **Ask** for the number of passes. Let them write it down.
 # - **Expect** “ten, since it predicts the next token”. Reveal: one. Everything that is fed is known in advance, so no place waits for another. Ten losses; their mean, 0.10 nats, is what training makes smaller.
 # - **Goes wrong**: “one pass because the GPU has room”. No: because the inputs are known, and the mask hides the rest.

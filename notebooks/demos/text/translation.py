@@ -22,7 +22,7 @@ demo
 # ### Step 1
 #
 # - **Show** the source and the empty charts. Move Pieces slowly instead of Reveal, if there is time.
-# - **Ask** for the first German letter of forty-two.
+# - **Ask** for the first German letter of forty-two: f, v or z?
 # - **Expect** f or v, the letters of forty and *vierzig*. Reveal: z of *zwei*, two-and-forty. Left: how sure it was of each piece; right: the whole text, all pieces multiplied.
 # - **Goes wrong**: a number from the audience with a digit or above a million. It answers, and wrongly: keep that for step 3.
 
@@ -42,8 +42,8 @@ demo.still(1)
 # %% [markdown] tags=["notes"]
 # ### Step 3
 #
-# - **Ask** what it writes for zero. (Its two pairs are *zero* and *Zero*, both *null*.)
-# - **Expect** *null*, or “nothing”. Reveal: *dreiunddreißlf*. It writes German syllables, since writing is all that it can do. The first letter is at 63 %, the whole at 29 %: here the dips warn. In step 2 nothing did.
+# - **Ask** whether it writes *null*, nothing, or something else for zero. (Its two pairs are *zero* and *Zero*, both *null*.)
+# - **Expect** *null*. Reveal: *dreiunddreißlf*. It writes German syllables, since writing is all that it can do. The first letter is at 63 %, the whole at 29 %: here the dips warn. In step 2 nothing did.
 # - Let them try: hello, a name, a million. Letters that it never saw are left out, and the read-out says which.
 # - **Goes wrong**: “it has a bug”. The tests are passed without an error; training showed *zero* twice in 154,703 pairs, too seldom to be learned (*hundred* is in 99,371).
 
@@ -54,8 +54,8 @@ demo.still(2)
 # ### Step 4
 #
 # - **Show** the second translator: R EH D, one code a sound; said aloud, *red*. The bar of EH is the only low one.
-# - **Ask** where the other third went.
-# - **Expect** “it is a bad model”. Reveal four beams: R IY D, *reed*, has it. Two right answers share the probability, and greedy search shows one of them.
+# - **Ask** where the other third is.
+# - **Expect** “it is a bad model”. Reveal four beams (the four likeliest texts are kept at every step, not one): R IY D, *reed*, has it. Two right answers share the probability, and greedy search shows one of them.
 # - **Goes wrong**: someone wants it to choose by meaning. The source is one word; nothing in it says which.
 
 # %% tags=["still"]
