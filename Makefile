@@ -17,8 +17,10 @@ INSTALL = $(PYTHON) tools/install.py --torch-index "$(TORCH_INDEX)"
 # JupyterLab refuses to run as root (in a container, say) unless it is told to.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # One thread a process, so that two workers and their kernels share the cores.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
-NBVAL := --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=300 \
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder
+# the fast ones first
+TESTS := course_lib tests/library tests/feedback tests/course tests/grading tests/browser
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300 \
 	--nbval-sanitize-with=tests/course/sanitize.cfg
 
 .DEFAULT_GOAL := help
@@ -48,7 +50,7 @@ slides: env-teach ## cut slides from lessons and demos into slides/, for no netw
 	@$(BIN)/python tools/slides.py $(NAME)
 
 test: plan-test env-test lint fetch-all ## all that CI runs: lint, library, course, every notebook
-	$(PYTEST) --dist loadgroup --durations=25 course_lib tests
+	$(PYTEST) --durations=25 $(TESTS)
 	$(PYTEST) $(NBVAL) notebooks
 	$(PYTEST) $(NBVAL:--nbval=--nbval-lax) exercises solutions
 
@@ -58,7 +60,7 @@ test-gpu: env-test fetch-all ## the notebooks on a CUDA device; fails where a gp
 	REQUIRE_CUDA=1 CI=1 $(PYTEST) -n 1 $(NBVAL) notebooks
 
 check: env-test lint ## the quick part of `make test`: lint and the fast tests
-	$(PYTEST) --dist loadgroup -m "not slow" course_lib tests
+	$(PYTEST) -m "not slow" $(TESTS)
 
 lint: env-test ## ruff alone: style and format
 	$(BIN)/ruff check .
@@ -74,7 +76,7 @@ bench: env-test fetch ## measure against peers, write benchmarks/RESULTS.md (4 m
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 long: env-test ## what `make test` leaves out: every planted fault, three seeds (40 minutes)
-	COURSE_LONG=1 $(PYTEST) --dist loadgroup tests/course/test_lessons.py tests/feedback \
+	COURSE_LONG=1 $(PYTEST) tests/course/test_lessons.py tests/feedback \
 	tests/browser/test_exported_lessons.py
 
 mutants: env-test ## do the checks notice small faults in right answers? (12 minutes)

@@ -1,8 +1,8 @@
 """Keep the notebooks true: run every cell and compare it with what is stored.
 
     OMP_NUM_THREADS=1 python -m pytest notebooks --nbval --nbval-current-env \
-        --nbval-sanitize-with=tests/course/sanitize.cfg --nbval-cell-timeout=180 \
-        -n 2 --dist loadfile -rs
+        --nbval-sanitize-with=tests/course/sanitize.cfg --nbval-cell-timeout=300 \
+        -n 2 -rs
 
 nbval runs the cells; this file adds what the course needs:
 
