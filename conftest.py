@@ -1,5 +1,8 @@
 """What every test may use without importing it, and how tests are shared out."""
 
+from collections import Counter
+from pathlib import PurePosixPath
+
 import pytest
 import torch
 
@@ -27,3 +30,17 @@ def pytest_xdist_make_scheduler(config, log):
             return nodeid if file in SPREAD else file
 
     return ByFile(config, log)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say where the time went: seconds by folder, and by notebook."""
+    seconds = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            file = PurePosixPath(getattr(report, "nodeid", "").split("::")[0])
+            place = file if file.suffix == ".ipynb" else PurePosixPath(*file.parts[:2])
+            seconds[str(place)] += getattr(report, "duration", 0)
+    terminalreporter.section("seconds, all workers together")
+    for place, spent in seconds.most_common(25):
+        if spent >= 1:
+            terminalreporter.write_line(f"{spent:7.0f} {place}")
