@@ -14,7 +14,6 @@ that checks it; `manual:NAME` and `points:N` for an answer in words that a perso
 import argparse
 import filecmp
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -85,18 +84,19 @@ def build(name: str) -> None:
 
 
 def release(names: list[str], into: Path) -> None:
-    """Let nbgrader cut the notebooks without answers."""
+    """Let nbgrader cut the notebooks without answers, all in this process."""
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.coursedir import CourseDirectory
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config()
+    config.CourseDirectory.merge({"root": str(ROOT), "release_directory": str(into)})
+    config.SaveCells.enabled = False  # as --no-db does
     for name in names:
-        command = [sys.executable, "-m", "nbgrader", "generate_assignment", name]
-        options = ["--no-db", "--force", f"--CourseDirectory.release_directory={into}"]
-        done = subprocess.run(
-            [*command, *options, "--log-level=ERROR"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode:
-            raise SystemExit(f"{name}: nbgrader failed\n{done.stderr}")
+        config.CourseDirectory.assignment_id = name
+        folder = CourseDirectory(config=config)
+        options = {"no_database": True, "force": True}
+        GenerateAssignment(coursedir=folder, config=config, **options).start()
 
 
 def faults(name: str) -> list[str]:

@@ -72,7 +72,7 @@ def demo() -> Demo:
             "If each draft is shown at once, and what is shown stays: will the finished caption "
             "be right, too?",
             "No: 4 of 13 words are wrong, taken from drafts that were too early. Waiting for a "
-            "second draft costs half a second.",
+            "second draft costs half a second or more.",
             before={"heard": 4.5},
             after={"heard": 4.5, "agreement": 1},
         ),
@@ -84,8 +84,8 @@ def demo() -> Demo:
             after={"heard": 3.5},
         ),
         Step(
-            "“movie.” ended at 3.6 s. At 4 s it waits, because of its full stop. What brings it "
-            "to the viewer?",
+            "“movie.” ended at 3.6 s. At 4 s it waits: the drafts differ, and it has a full stop. "
+            "What brings it to the viewer?",
             "The pause: after half a second of quiet the sentence counts as ended, and all that "
             "waits is shown.",
             before={"heard": 4.0},
@@ -195,7 +195,7 @@ def _draw_sound(axes: Axes, talk: _Talk, heard: float) -> None:
     if (quiet := heard - talk.ends[-1]) > 0:  # a pause has begun
         axes.fill_between([talk.ends[-1], heard], 0, 2, color=SKY, alpha=0.5, lw=0)
         words = f"quiet\n{quiet:.1f} s"
-        if quiet > 0.15:  # wide enough for the words
+        if quiet > 0.3:  # wide enough for the words
             middle = (talk.ends[-1] + heard) / 2
             axes.text(middle, 1, words, size=13, ha="center", va="center")
     axes.plot([heard, heard], [0, 2.2], color=ORANGE, linewidth=3)

@@ -20,7 +20,7 @@ SAID = {
     "Hi!": "Hi!",
     "Capital of France?": FRANCE,
     ITALY: ITALY,
-    "first France, then Italy": ITALY,
+    "France, then Italy": ITALY,
     "Einstein on the Moon?": MOON,
 }
 BOTH = list(SAID)[3]
@@ -68,8 +68,8 @@ def demo() -> Demo:
         ),
         Step(
             "“Hi!” alone, without marks: what does the model write now?",
-            "It speaks as you: whoever says Hi! goes on talking. Only the marks say whose turn "
-            "it is.",
+            "It speaks as you: whoever says Hi! goes on talking. Without marks it has to guess "
+            "whose turn it is.",
             before={"sent": BARE},
             after={"written": 12},
         ),
@@ -97,6 +97,9 @@ def demo() -> Demo:
             after={"written": 15},
         ),
     ]
+    for step in steps:  # written now, so that no reveal waits for the model
+        look = view.state | step.before | step.after
+        texts[look["said"], look["sent"]].written(look["written"], look["stop"])
     return Demo("A chat is one text", view, steps)
 
 

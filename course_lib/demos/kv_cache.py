@@ -50,7 +50,7 @@ def demo() -> Demo:
             after={"step": 2},
         ),
         Step(
-            "And in all six steps together?",
+            "How many positions go through the model in all six steps together?",
             "5 + 6 + 7 + 8 + 9 + 10 = 45, though the text has only 10 positions.",
             before={"step": 2},
             after=all_steps,

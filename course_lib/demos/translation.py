@@ -19,6 +19,7 @@ from course_lib.pretrained import load
 GERMAN, SOUNDS = "English to German", "spelling to sounds"
 NAMES = {GERMAN: "english-german", SOUNDS: "pronunciations"}
 BUDGET, SHOWN, BEAMS = 38, 20, 4  # pieces that are written, drawn; beams at most
+CROWDED = 12  # pieces that leave room for a number above each
 
 
 def demo() -> Demo:
@@ -60,10 +61,10 @@ def demo() -> Demo:
             after={"shown": SHOWN},
         ),
         Step(
-            "zero is in 2 of 154,703 training pairs. Will it write null, which is right, "
+            "zero is in 2 of 154,703 training pairs. Will it write “null” (which is right), "
             "nothing, or something else?",
-            "dreiunddreißlf, no German word: it has no piece for “I do not know”. But the bars "
-            "dip, 63 % at first.",
+            "dreiunddreißlf, no German word: it has no piece for “I do not know”. Here the bars "
+            "dip, 63 % at first; they do not always.",
             before={"text": "zero"},
             after={"shown": SHOWN},
         ),
@@ -152,11 +153,13 @@ def _picture(
 
 
 def _draw_pieces(axes: Axes, now: list, n_pieces: int) -> None:
-    """Draw a bar a piece; a number stands above where it is not sure."""
+    """Draw a bar a piece; a number stands above where it is not sure (of many, the five lowest)."""
     chances = [100 * chance for _, chance in now]
+    told = sorted(range(len(chances)), key=chances.__getitem__)
+    told = told[: len(told) if len(told) <= CROWDED else 5]  # or numbers would touch
     axes.bar(range(len(now)), chances, 0.7, color=BLUE)
     for place, chance in enumerate(chances):
-        if chance < 99.5:
+        if chance < 99.5 and place in told:
             write(axes, place, chance + 6, f"{chance:.0f}", size=13)
     names = [name.replace(" ", "␣") for name, _ in now]
     names += ["?"] * (len(now) < n_pieces)  # what it would write next

@@ -118,8 +118,13 @@ def test_what_is_not_there_is_named(capsys, arguments, message):
 @pytest.mark.slow
 def test_a_killed_run_ends_where_an_unbroken_one_does(pairs_file, tmp_path):
     def command(out):
-        code = "import sys; from course_lib.__main__ import main; sys.exit(main())"
-        options = ["--out", str(tmp_path / out), "--steps", "260"]
+        code = (
+            "import functools, sys; from course_lib.apps.translate import corpora\n"
+            "from course_lib.__main__ import main\n"
+            "corpora.Recipe = functools.partial(corpora.Recipe, check_every=20)\n"
+            "sys.exit(main())"
+        )
+        options = ["--out", str(tmp_path / out), "--steps", "45"]
         return [
             *(sys.executable, "-c", code),
             *("translate", "train", str(pairs_file), *options),

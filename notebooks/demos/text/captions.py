@@ -34,7 +34,7 @@ demo.still(0)
 # %% [markdown] tags=["notes"]
 # ### Step 2
 #
-# - **Show** the two drafts. Only *What do you* is shown; *want?* agrees, too, but a last word with a full stop or a question mark waits.
+# - **Show** the two drafts. Only *What do you* is shown. Marks and capitals are not compared, so *want* and *want?* agree, too, but a last word with a full stop or a question mark waits.
 # - **Ask** what is shown after the next draft. They have both texts: let them apply the rule.
 # - **Expect** “What do you want to do”. The draft *before* is *What do you want?*: with that the new one shares four words.
 # - **Goes wrong**: someone compares with the draft before last. Two in a *row*.
@@ -48,7 +48,7 @@ demo.still(1)
 # - **Show** the finished caption with two drafts: 13 words, none wrong.
 # - **Ask** whether the finished caption is right, too, if each draft is shown at once and nothing may be taken back (Drafts that agree: 1).
 # - **Expect** “the same, only earlier”. Reveal: *to do? to me? want to see you. move.* Wrong words are counted place by place: 4 of 13.
-# - **Goes wrong**: “then let words be replaced on the screen”. Some systems do; then the text flickers, and who reads it aloud or records it has the wrong word. For “earlier”, move Seconds heard to 0.5. Afterwards set 3 drafts, and move the seconds: nothing gets better here, and at 2.0 and 3.5 s fewer words are shown.
+# - **Goes wrong**: “then let words be replaced on the screen”. Some systems do; then the text flickers, and who reads it aloud or records it has the wrong word. For “earlier”, move Seconds heard to 0.5. Afterwards set 3 drafts, and move the seconds: nothing gets better here, and at 1.0, 2.0, 3.5 and 4.0 s fewer words are shown (at 3.5 s 7, not 11).
 
 # %% tags=["still", "weights"]
 demo.still(2)
@@ -70,7 +70,7 @@ demo.still(3)
 # - **Show** 4.0 s: the drafts say *move.* and *movie.*; the sound has ended, the light blue quiet has lasted 0.4 s, and the last word waits.
 # - **Ask** what must happen so that the viewer gets *movie.*
 # - **Expect** “a third draft”. It would agree, but a last word with a full stop still waits. Reveal: a pause of half a second, and all that waits is shown.
-# - **Goes wrong**: “but the third draft comes at 4.5 s, too”. It does; look back at step 2: *want?* stood in two drafts in a row at 1.0 s, and it waited. Or “a shorter pause, then”. Between *tomorrow?* and *I* there is a third of a second of quiet in the middle: a rule of 0.3 s would end there. Being late is the price of not being wrong; lesson 14 measures both.
+# - **Goes wrong**: “but the third draft comes at 4.5 s, too”. It does. Set Seconds heard to 2.5: both drafts end in *tomorrow?*, and it waits all the same. Or “a shorter pause, then”. Between *tomorrow?* and *I* there is a third of a second of quiet in the middle: a rule of 0.3 s would end there. Being late is the price of not being wrong; lesson 14 measures both.
 
 # %% tags=["still", "weights"]
 demo.still(4)

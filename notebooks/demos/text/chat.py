@@ -14,7 +14,7 @@ demo
 #
 # **The one idea**: the model continues a text. Marks in the text make it a chat; the program around the model keeps the text and stops the writing.
 #
-# **Before**: run all cells; press Present; Size 2 ×. A new text takes about a second, since the model reads and writes it then. The pictures below are the same talk without a kernel.
+# **Before**: run all cells; press Present; Size 2 ×. The texts of the steps are written while the cell runs. Another one takes some seconds, since the model reads and writes it then: wait for the read-out. The pictures below are the same talk without a kernel.
 #
 # **Minutes**: 2, 1.5, 2, 1.5, 2.
 #
@@ -34,9 +34,10 @@ demo.still(0)
 # %% [markdown] tags=["notes"]
 # ### Step 2
 #
+# - **Show** *Sent as: bare text*: the same two tokens, no boxes.
 # - **Ask** what the same weights write after “Hi!” alone.
 # - **Expect** “Hello!”. Reveal: *I'm thrilled to share my latest project with the community.* It goes on as the one who said Hi.
-# - **Goes wrong**: “without the format it is broken”. No: a greeting in a text is mostly followed by more of the same writer. Choose the capital of France: as bare text its likeliest next token is `<|im_end|>` with 0.67; whoever wrote that has finished.
+# - **Goes wrong**: “without the format it is broken”. No: a greeting in a text is mostly followed by more of the same writer. Choose the capital of France: as bare text its likeliest next token is `<|im_end|>` with 0.67; whoever wrote that has finished. Choose *France, then Italy*: it answers *Rome*, as question, answer, question is a pattern; and then it asks the next question, too.
 
 # %% tags=["still", "weights"]
 demo.still(1)
@@ -57,7 +58,7 @@ demo.still(2)
 #
 # - **Ask** what the model would write after its own end mark.
 # - **Expect** “nothing, it is over”. Reveal: `<|im_start|>user`, and *And of the United States?* It plays you, and well.
-# - **Goes wrong**: “the model stops by itself”. It only gives the end mark a high probability. The program compares each id with it, and stops. Forget this, and users read questions they never asked.
+# - **Goes wrong**: “the model stops by itself”. It only gives the end mark a high probability. The program compares each id with it, and stops. Forget this, and users read questions they never asked. (*Hi!* goes on in the same way. After *Paris.* it writes another end mark and an empty system turn.)
 
 # %% tags=["still", "weights"]
 demo.still(3)

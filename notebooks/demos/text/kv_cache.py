@@ -35,7 +35,7 @@ demo.still(0)
 # - **Show** the two rows, 5 and 6. Leave the slider where it is.
 # - **Ask** for the sum over six steps before the last row appears. A pencil helps: 5 + 6 + 7 + 8 + 9 + 10.
 # - **Expect** “60” from those who take 6 · 10, “10” from those who count columns. Reveal, or move the slider Step by hand, one row at a time: 45 for a text of 10 positions. For 1,000 tokens it would be about half a million.
-# - **Goes wrong**: somebody counts what step 6 writes as well (“world”, in the read-out): it is not fed any more. Six tokens written, five of them fed.
+# - **Goes wrong**: somebody counts what step 6 writes as well (“world”; the Count *next token's logits* shows it): it is not fed any more. Six tokens written, five of them fed.
 
 # %% tags=["still", "weights"]
 demo.still(1)
@@ -66,7 +66,7 @@ demo.still(3)
 # ### Step 5
 #
 # - **Show** the bar of step 1: 225 KiB for 5 positions.
-# - **Ask** how much it is for 10, and whether the curve bends. Those who like formulas: 2 · 30 layers · 3 key heads · 64 numbers · 4 bytes a position.
+# - **Ask** how much it is for 10, and whether the bars grow evenly or faster and faster. Those who like formulas: 2 · 30 layers · 3 key heads · 64 numbers · 4 bytes a position.
 # - **Expect** “it doubles”. Reveal: 450, a straight line, 45 KiB a position. At SmolLM2's 8,192 positions that is 360 MiB for one conversation.
 # - **Goes wrong**: “so the cache saves memory”. It saves work and costs memory, which stays between the steps. Switch KV cache off: 0 KiB, but look at the triangle.
 

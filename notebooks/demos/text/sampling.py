@@ -21,7 +21,7 @@ demo
 # %% [markdown] tags=["notes"]
 # ### Step 1
 #
-# - **Show** left, what SmolLM2 thinks comes after “In the morning I”; middle, with what probability each token is drawn; right, how much of the probability the filters keep. The left axis ends at 0.1, the middle one at 1. Above stands the order: temperature, top-k, top-p.
+# - **Show** left, what SmolLM2 thinks comes after “In the morning I”; middle, with what probability each token is drawn; right, how much of the probability the filters keep. Mind the axes: a full left one is 0.1, a full middle one 1. Above stands the order: temperature, top-k, top-p.
 # - **Ask** what is left to be drawn if one always takes the longest bar.
 # - **Expect** “was”, easily. Then ask how sure the model was: 8 %. Reveal: drawn with 1.00.
 # - **Goes wrong**: “temperature 0 divides by 0”. By convention it means: the largest logit; of several equal ones, that with the lowest id.
@@ -68,7 +68,7 @@ demo.still(3)
 # - **Show** the question above the bars, and what greedy decoding wrote, in lines. At temperature 0 each line has chance 1.
 # - **Ask** how likely each line would be if the tokens were drawn by the model's own probabilities. First line 5, the first copy of line 4; then the later ones.
 # - **Expect** “all small”, and “it gets bored”. Reveal: 1 %, 25, 43, 62, 75 %. Each copy is evidence for the next one. A draw hardly ever writes this line the first time; greedy always does.
-# - **Goes wrong**: “the model is broken, then”. Both have a share: the model believes in loops, greedy walks into them. When one draws, every token is another chance to leave. If somebody asks for top-p: set it to 0.90. Line 8 goes to 94 %, as the way out was in the tail that is cut off; but a draw seldom gets that far.
+# - **Goes wrong**: “the model is broken, then”. Both have a share: the model believes in loops, greedy walks into them. When one draws, every token is another chance to leave. If somebody asks for top-p: set it to 0.90. Line 8 goes to 94 %, as the way out was in the tail that is cut off; but a draw seldom gets that far. At temperature 2 every line has 0.00: it no longer writes this text at all.
 
 # %% tags=["still", "weights"]
 demo.still(4)

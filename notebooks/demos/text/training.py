@@ -43,6 +43,7 @@ demo.still(1)
 # %% [markdown] tags=["notes"]
 # ### Step 3
 #
+# - **Show** the Mode, *writing*. Only f is fed. The rows *should say* and ✓ are for us: the model sees neither.
 # - **Ask** how many passes the same ten letters take when it writes alone. Move Place slowly instead of Reveal, if there is time: what it says at one place is fed at the next.
 # - **Expect** “ten” from most. Ask why not one: the input of place 2 does not exist yet.
 # - **Goes wrong**: “the cache makes it one pass”. A cache makes each of the ten cheaper (lesson 10); they still wait for each other.
@@ -67,7 +68,7 @@ demo.still(3)
 # - **Show** two letters written, the second one wrong; its own j is already fed to place 3.
 # - **Ask** how many of places 3 to 10 will be wrong.
 # - **Expect** “one or two, then it finds back”. Reveal: k to r, all eight. Given j, k is a good answer: nothing marks the j as wrong.
-# - Let them choose the letter: m goes on with n and then skips o; a begins anew; z breaks off and begins a sentence.
+# - Let them choose a small letter (a digit is two tokens, and shows as ␣): m goes on with n and then skips o; a begins anew; z breaks off and begins a sentence.
 # - **Goes wrong**: “so every error ruins a text”. It depends on the task: where a place does not hang on the one before, it heals (the fresh book of lesson 11).
 
 # %% tags=["still", "weights"]

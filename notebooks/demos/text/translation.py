@@ -14,7 +14,7 @@ demo
 #
 # **The one idea**: a translator writes the likeliest pieces; likely is neither true nor right, and a wider search finds likelier, not better.
 #
-# **Before**: run all cells; press Present; Size 2 ×. The pictures below are the same talk without a kernel. Both translators come with the course. *English to German* knows number names to 999,999 and dates, letter by letter; on 8,455 names and dates that it never saw it made no error. *Spelling to sounds* learned a pronouncing dictionary.
+# **Before**: run all cells; press Present; Size 2 ×. The pictures below are the same talk without a kernel. Both translators come with the course. *English to German* knows number names to 999,999 and dates, letter by letter (the field takes 24 letters, the chart shows 20 pieces: ask for numbers such as *seven hundred ten*); on 8,455 names and dates that it never saw it made no error. *Spelling to sounds* learned a pronouncing dictionary.
 #
 # **Minutes**: 1.5, 1.5, 2, 2, 2.
 
@@ -32,6 +32,7 @@ demo.still(0)
 # %% [markdown] tags=["notes"]
 # ### Step 2
 #
+# - **Show** the new source, above the chart; nothing is written yet.
 # - **Ask** for a vote: refuse, mend, or translate?
 # - **Expect** many for “28” or “3 March”. Reveal: *31. Februar 2021*, at 100 %. It learned how words map to words; no calendar.
 # - **Goes wrong**: “100 % sure means right”. Type thirty-twelve: *zweiunddreißig*, thirty-two, again at 100 %. The number says how sure of this *text* it is, not whether the source makes sense.
@@ -42,9 +43,10 @@ demo.still(1)
 # %% [markdown] tags=["notes"]
 # ### Step 3
 #
+# - **Show** *zero*, above the chart; nothing is written yet.
 # - **Ask** whether it writes *null*, nothing, or something else for zero. (Its two pairs are *zero* and *Zero*, both *null*.)
 # - **Expect** *null*. Reveal: *dreiunddreißlf*. It writes German syllables, since writing is all that it can do. The first letter is at 63 %, the whole at 29 %: here the dips warn. In step 2 nothing did.
-# - Let them try: hello, a name, a million. Letters that it never saw are left out, and the read-out says which.
+# - Let them try: *a million* gives *acht*, eight, at 99 %: wrong, and no dip. A dip warns; no dip promises nothing. *hello* gives e and l without an end. *Anna* gives *sechshundert*, six hundred. Letters that it never saw are left out, and the read-out says which.
 # - **Goes wrong**: “it has a bug”. The tests are passed without an error; training showed *zero* twice in 154,703 pairs, too seldom to be learned (*hundred* is in 99,371).
 
 # %% tags=["still"]
