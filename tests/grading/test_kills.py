@@ -13,16 +13,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 import nbformat
 import pytest
 
 from course_lib.grading.assignment import find_assignment
-from tests.grading.conftest import as_ordinary_user
+from tests.grading.conftest import ROOT, as_ordinary_user
 from tests.grading.made_up import not_begun, worked, wrong, wrong_answers
 
-ROOT = Path(__file__).parents[2]
 NAME, SEED = "02_masks", 31
 LONG = bool(os.environ.get("COURSE_LONG"))
 

@@ -1,10 +1,15 @@
 """nbgrader takes an exercise from end to end, and its limits are those we state."""
 
+import os
 import re
 
+import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
-from tests.grading.conftest import run_as_ordinary_user
+from course_lib.grading.assignment import find_assignment
+from course_lib.grading.by_hand import read_by_hand
+from tests.grading.conftest import ROOT, run_as_ordinary_user
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +60,27 @@ def test_every_student_has_a_page_of_feedback_and_the_gradebook_a_table(route, r
     pages = course.glob("feedback/*/02_masks/masks.html")
     assert {page.parts[-3] for page in pages} == set(rows) - {"copied"}
     assert len((course / "grades.csv").read_text().splitlines()) == 1 + len(rows)
+
+
+@pytest.mark.slow
+def test_a_notebook_is_filed_for_formgrader_without_being_run(route):
+    course, _ = route
+    done = run_as_ordinary_user(
+        *["-m", "nbgrader", "autograde", "02_masks", "--student=peeks", "--force"],
+        "--Execute.enabled=False",
+        cwd=course,
+        env=os.environ | {"HOME": str(course), "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (course / "left_behind.txt").exists()
+    (path,) = course.glob("autograded/peeks/02_masks/masks.ipynb")
+    assert not [cell for cell in nbformat.read(path, 4).cells if cell.get("outputs")]
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "decoder") as book:
+        place = ("reach_of_a_window", "masks", "02_masks", "peeks")
+        book.find_grade(*place).manual_score = 2.0
+        book.find_comment(*place).manual_comment = "right"
+        book.db.commit()
+    (given,) = read_by_hand(course / "gradebook.db", find_assignment("02_masks"))[
+        "peeks"
+    ].values()
+    assert (given.score, given.points, given.message) == (1.0, 2.0, "right")
