@@ -1,20 +1,8 @@
 """Grade one submission: run it in a sandbox, ask for numbers, compare them here."""
 
-import atexit
-import contextlib
 import json
-import os
 import pickle
-import selectors
-import shutil
-import signal
-import subprocess
-import tempfile
-import threading
-import time
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import cloudpickle
@@ -25,16 +13,15 @@ from course_lib.feedback.checking import result_of
 from course_lib.feedback.guard import Stopped
 from course_lib.feedback.observe import Outcome
 from course_lib.grading.assignment import Assignment
-from course_lib.grading.sandbox import Limits, Sandbox, SandboxError
+from course_lib.grading.conversation import converse
+from course_lib.grading.sandbox import Limits, Sandbox
 from course_lib.grading.submissions import Submission
-from course_lib.grading.view import make_view
+from course_lib.grading.view import kept_view
 from course_lib.grading.wire import WireError, clean, decode
 
 # A probe's input or use may be a function of the catalogue, which no student sees: it
 # goes by value, alone, and not as the name of a module that holds the answer, too.
 cloudpickle.register_pickle_by_value(catalogue)
-END = b'\n{"end": true}\n'
-VIEW = "course-view-"
 RUNS = 6  # of one notebook: a part that hangs is left out the next time
 
 
@@ -95,7 +82,7 @@ def grade(
                 mark, status=submission.status, message=submission.reason
             )
     else:
-        sandbox = Sandbox(kind, _view(), limits or Limits())
+        sandbox = Sandbox(kind, kept_view(), limits or Limits())
         for name, (status, found) in _ask(sandbox, submission, marks, seed).items():
             marks[name] = _mark(marks[name], status, found, seed)
     return [replace(mark, sandbox=kind) for mark in marks.values()]
@@ -178,7 +165,7 @@ def _run(sandbox, cells, skip, asked, seed) -> _Report:
         "limits": sandbox.limits.resources(),
         "tasks": tasks_for(asked, seed),
     }
-    lines, end = _converse(sandbox, pickle.dumps(job))
+    lines, end = converse(sandbox, pickle.dumps(job))
     report = _Report({}, end)
     for line in lines:
         try:
@@ -251,80 +238,3 @@ def _outcome(said: dict) -> Outcome:
         attempted=said["attempted"] is True,
         changed=said["changed"] is True,
     )
-
-
-def _converse(sandbox: Sandbox, job: bytes) -> tuple[list[bytes], str]:
-    """Give a sandbox its job, and read lines until it ends, is late or says too much."""
-    with tempfile.TemporaryFile() as complaints:
-        process = subprocess.Popen(
-            sandbox.command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-            env=os.environ if sandbox.kind == "docker" else sandbox.environment(),
-            cwd=sandbox.view,  # hidden by a sandbox; without one, not where we stand
-            start_new_session=True,
-        )
-        feeder = threading.Thread(target=_feed, args=(process, job), daemon=True)
-        feeder.start()
-        try:
-            data, end = _read(process, sandbox.limits)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            process.stdout.close()
-            feeder.join(5)
-        if not data and end == "kernel_died":
-            complaints.seek(0)
-            said = clean(complaints.read(2000).decode(errors="replace")).strip()
-            raise SandboxError(
-                f"the sandbox did not start: {said or 'no reason given'}"
-            )
-    return data.split(b"\n")[:-1], end
-
-
-def _feed(process, job: bytes) -> None:
-    with contextlib.suppress(OSError):
-        process.stdin.write(job)
-        process.stdin.close()
-
-
-def _read(process, limits: Limits) -> tuple[bytes, str]:
-    data, until = bytearray(), time.monotonic() + limits.seconds
-    os.set_blocking(process.stdout.fileno(), False)
-    with selectors.DefaultSelector() as ready:
-        ready.register(process.stdout, selectors.EVENT_READ)
-        while (left := until - time.monotonic()) > 0:
-            if not ready.select(left):
-                continue
-            part = process.stdout.read1(2**16)
-            if not part:
-                return bytes(data), "kernel_died"
-            data += part
-            if len(data) > limits.out:
-                return bytes(data), "forbidden"
-            if data.endswith(END):  # whatever it still does
-                return bytes(data), "graded"
-    return bytes(data), "timeout"
-
-
-@cache
-def _view() -> Path:
-    """Make the view once a process, and take it away with it."""
-    _clear(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=f"{VIEW}{os.getpid()}-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return make_view(folder)
-
-
-def _clear(folder: Path) -> None:
-    """Take away the views of our own processes that were killed."""
-    for view in folder.glob(f"{VIEW}*-*"):
-        process = view.name.removeprefix(VIEW).split("-")[0]
-        with contextlib.suppress(OSError):
-            if (
-                view.lstat().st_uid == os.geteuid()
-                and not Path("/proc", process).exists()
-            ):
-                shutil.rmtree(view, ignore_errors=True)
