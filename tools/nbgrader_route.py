@@ -120,10 +120,10 @@ def graded_by_nbgrader(name: str, course: Path) -> dict[str, float | None]:
     None stands for a student whom it gave up: in its table that is a 0 like others.
     """
     environment = os.environ | {
-        # nbgrader calls alembic by its name; nothing of the user's own is read or written
+        # nbgrader calls alembic by its name
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": str(ROOT),
-        "HOME": str(course),
+        "HOME": str(course),  # the settings of whoever runs this stay out
         "OMP_NUM_THREADS": "1",
     }
     for command in (
@@ -147,7 +147,7 @@ def graded_by_nbgrader(name: str, course: Path) -> dict[str, float | None]:
                 print(" ", line)
     with (course / "grades.csv").open(newline="", encoding="utf-8") as file:
         scores = {row["student_id"]: row["score"] for row in csv.DictReader(file)}
-    graded = {path.name for path in (course / "autograded").iterdir()}
+    graded = {path.name for path in course.glob("autograded/*")}
     return {
         student: float(score) if student in graded else None
         for student, score in scores.items()
