@@ -26,7 +26,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300 \
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help lab chat captions demo slides test test-gpu check lint build release bench long mutants \
-	weights env clean python env-teach env-grade env-test fetch fetch-all plan-lab plan-test
+	nbgrader weights env clean python env-teach env-grade env-test fetch fetch-all plan-lab plan-test
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -75,12 +75,15 @@ release: env-test ## cut the exercises from the solutions
 bench: env-test fetch ## measure against peers, write benchmarks/RESULTS.md (4 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
-long: env-test ## what `make test` leaves out: every planted fault, three seeds (40 minutes)
+long: env-test ## what `make test` leaves out: planted faults, three seeds, a grader killed (50 minutes)
 	COURSE_LONG=1 $(PYTEST) tests/course/test_lessons.py tests/feedback \
-	tests/browser/test_exported_lessons.py
+	tests/browser/test_exported_lessons.py tests/grading/test_kills.py
 
 mutants: env-test ## do the checks notice small faults in right answers? (12 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python tools/mutants.py
+
+nbgrader: env-grade ## take an exercise through nbgrader, and compare: make nbgrader NAME=02_masks
+	@$(BIN)/python tools/nbgrader_route.py $(NAME)
 
 weights: env ## fetch the weights of both models and verify them
 	@$(BIN)/python -m course_lib.pretrained fetch $(MODELS)

@@ -7,7 +7,7 @@ c.CourseDirectory.release_directory = "exercises"
 c.CourseDirectory.db_url = "sqlite:///gradebook.db?timeout=60"
 c.ClearSolutions.code_stub = {"python": "# your code here\nraise NotImplementedError"}
 c.ClearSolutions.text_stub = "*Your answer here.*"
-# A copied cell, a lost one or a warning must not cost an honest student the marks.
+# A lost cell or a warning must not cost an honest student the marks.
 c.OverwriteCells.add_missing_cells = True
 c.IgnorePattern.enabled = True
 c.IgnorePattern.pattern = r"(UserWarning|FutureWarning|NNPACK)"

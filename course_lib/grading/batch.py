@@ -89,6 +89,21 @@ def read_results(path: Path) -> dict[str, list[Mark]]:
     }
 
 
+def write_results(marks: dict[str, list[Mark]], assignment: str, path: Path) -> None:
+    """Write a file of results anew, for whoever reads it with read_results.
+
+    Args:
+        marks: {student: marks}.
+        assignment: such as "02_masks".
+        path: the file; one that is there is replaced.
+    """
+    lines = (
+        _line(student, assignment, given[0].seed, given)
+        for student, given in marks.items()
+    )
+    path.write_bytes(b"".join(lines))
+
+
 @contextmanager
 def _opened(out: Path, resume: bool) -> Iterator[IO[bytes]]:
     """Open the results for ourselves alone."""
@@ -138,11 +153,15 @@ def _rows(data: bytes, path: Path) -> dict[str, dict]:
 
 
 def _write(file: IO[bytes], student: str, assignment, seed: int, marks) -> None:
-    row = {"student": student, "assignment": assignment.name, "seed": seed}
-    row["marks"] = [asdict(mark) for mark in marks]
-    file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+    file.write(_line(student, assignment.name, seed, marks))
     file.flush()
     os.fsync(file.fileno())
+
+
+def _line(student: str, assignment: str, seed: int, marks: list[Mark]) -> bytes:
+    row = {"student": student, "assignment": assignment, "seed": seed}
+    row["marks"] = [asdict(mark) for mark in marks]
+    return json.dumps(row, ensure_ascii=False).encode() + b"\n"
 
 
 def _unmarked(student: str, assignment, seed: int, fault: str) -> list[Mark]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from course_lib import hardware
 from course_lib.grading.assignment import find_assignment
 from course_lib.grading.batch import begun_seed, grade_class, read_results
-from course_lib.grading.report import read_manual, write_reports
+from course_lib.grading.by_hand import add_by_hand
+from course_lib.grading.report import write_reports
 from course_lib.grading.sandbox import Limits, choose
 from course_lib.grading.submissions import Submission, find_submissions
 
@@ -50,13 +51,8 @@ def run(arguments: Sequence[str]) -> int:
         return 130
     results = read_results(options.out)
     if options.reports:
-        by_hand = (
-            read_manual(options.manual, assignment.manual) if options.manual else {}
-        )
-        for student, marks in by_hand.items():
-            if student not in results:
-                raise ValueError(f"{options.manual}: nobody is called {student!r}")
-            results[student] += marks
+        if options.manual:
+            results = add_by_hand(results, options.manual, assignment)
         write_reports(results, assignment.name, options.reports)
     statuses = Counter(mark.status for marks in results.values() for mark in marks)
     told = ", ".join(f"{n} {status}" for status, n in statuses.most_common())
@@ -110,8 +106,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--manual",
         type=Path,
-        metavar="CSV",
-        help="student,question,points: for the reports",
+        metavar="FILE",
+        help="CSV (student,question,points) or gradebook.db: for the reports",
     )
     add("--resume", action="store_true", help="go on with a file that is there")
     add("--scheduler", help="tcp://... of a Dask cluster that does the work")

@@ -1,39 +1,33 @@
-"""Give a sandbox its job, and read what comes out: never more, never longer, than allowed."""
+"""A student's process and we: one job goes in, lines come out, and it is ended."""
 
-import atexit
 import contextlib
 import os
 import selectors
-import shutil
 import signal
 import subprocess
 import tempfile
 import threading
 import time
-from functools import cache
-from pathlib import Path
 
 from course_lib.grading.sandbox import Limits, Sandbox, SandboxError
-from course_lib.grading.view import make_view
 from course_lib.grading.wire import clean
 
 END = b'\n{"end": true}\n'
-VIEW = "course-view-"
 
 
 def converse(sandbox: Sandbox, job: bytes) -> tuple[list[bytes], str]:
     """Give a sandbox its job, and read lines until it ends, is late or says too much.
 
     Args:
-        sandbox: what keeps the process in; it is killed with all its children.
-        job: what its process reads from its standard input.
+        sandbox: keeps the process in; its limits say how long and how much.
+        job: what grading.inside reads.
 
     Returns:
-        the lines that came out, and how it ended: "graded", "timeout", "kernel_died" or
-        "forbidden" (more came out than is read).
+        the whole lines that came out, and "graded", "timeout", "kernel_died" or
+        "forbidden".
 
     Raises:
-        SandboxError: the sandbox itself does not start.
+        SandboxError: the sandbox itself did not start.
     """
     with tempfile.TemporaryFile() as complaints:
         process = subprocess.Popen(
@@ -87,24 +81,3 @@ def _read(process, limits: Limits) -> tuple[bytes, str]:
             if data.endswith(END):  # whatever it still does
                 return bytes(data), "graded"
     return bytes(data), "timeout"
-
-
-@cache
-def shared_view() -> Path:
-    """Give what a student's process sees of the course; it goes when our process does."""
-    _clear(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=f"{VIEW}{os.getpid()}-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return make_view(folder)
-
-
-def _clear(folder: Path) -> None:
-    """Take away the views of our own processes that were killed."""
-    for view in folder.glob(f"{VIEW}*-*"):
-        process = view.name.removeprefix(VIEW).split("-")[0]
-        with contextlib.suppress(OSError):
-            if (
-                view.lstat().st_uid == os.geteuid()
-                and not Path("/proc", process).exists()
-            ):
-                shutil.rmtree(view, ignore_errors=True)

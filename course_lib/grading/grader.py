@@ -13,9 +13,10 @@ from course_lib.feedback.checking import result_of
 from course_lib.feedback.guard import Stopped
 from course_lib.feedback.observe import Outcome
 from course_lib.grading.assignment import Assignment
-from course_lib.grading.conversation import converse, shared_view
+from course_lib.grading.conversation import converse
 from course_lib.grading.sandbox import Limits, Sandbox
 from course_lib.grading.submissions import Submission
+from course_lib.grading.view import kept_view
 from course_lib.grading.wire import WireError, clean, decode
 
 # A probe's input or use may be a function of the catalogue, which no student sees: it
@@ -81,7 +82,7 @@ def grade(
                 mark, status=submission.status, message=submission.reason
             )
     else:
-        sandbox = Sandbox(kind, shared_view(), limits or Limits())
+        sandbox = Sandbox(kind, kept_view(), limits or Limits())
         for name, (status, found) in _ask(sandbox, submission, marks, seed).items():
             marks[name] = _mark(marks[name], status, found, seed)
     return [replace(mark, sandbox=kind) for mark in marks.values()]

@@ -13,8 +13,9 @@ from pathlib import Path
 import cloudpickle
 
 from course_lib.feedback.task import call
-from course_lib.grading.conversation import converse, shared_view
+from course_lib.grading.conversation import converse
 from course_lib.grading.sandbox import Limits, Sandbox
+from course_lib.grading.view import kept_view
 
 CELL = '''
 import os, signal, socket, subprocess, resource
@@ -81,7 +82,7 @@ def main() -> None:
     names = {"FOLDER": folder, "ROOT": root, "PORT": int(port)}
     names |= {"PREFIX": sys.prefix, "GRADER": os.getpid()}
     first = "\n".join(f"{name} = {value!r}" for name, value in names.items())
-    sandbox = Sandbox(kind, shared_view(), replace(Limits(), seconds=60))
+    sandbox = Sandbox(kind, kept_view(), replace(Limits(), seconds=60))
     job = {"cells": [first, CELL], "skip": [], "limits": sandbox.limits.resources()}
     job["tasks"] = cloudpickle.dumps([("canary", call, [((), {})])])
     lines, end = converse(sandbox, pickle.dumps(job))

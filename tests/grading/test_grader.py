@@ -15,11 +15,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from course_lib.feedback.catalogue import find_task, task_names
 from course_lib.feedback.values import Unreadable, same
-from course_lib.grading import batch, conversation
+from course_lib.grading import batch
 from course_lib.grading.assignment import find_assignment
 from course_lib.grading.batch import BatchError, grade_class, read_results
 from course_lib.grading.grader import grade, tasks_for
 from course_lib.grading.submissions import Submission, find_submissions
+from course_lib.grading.view import clear_views
 from course_lib.grading.wire import WireError, decode, encode
 from tests.grading.attacks import NAMES, ROOT, solved
 from tests.grading.conftest import run_as_ordinary_user
@@ -212,7 +213,7 @@ def test_what_a_killed_grader_left_is_taken_away_by_the_next(tmp_path):
     )
     for folder in (old, own, other):
         (folder / "course_lib").mkdir(parents=True)
-    conversation._clear(tmp_path)
+    clear_views(tmp_path)
     assert not old.exists()
     assert own.exists()
     assert other.exists()

@@ -1,17 +1,19 @@
 """Reports say what was found, and nothing that a student wrote acts in them."""
 
 import csv
+import html
 import re
+from dataclasses import replace
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
+from course_lib.feedback.catalogue import find_task
+from course_lib.grading.class_report import class_lines, how_it_went, teach_again
 from course_lib.grading.grader import Mark
-from course_lib.grading.report import (
-    class_lines,
-    read_manual,
-    student_text,
-    write_reports,
-)
+from course_lib.grading.report import student_text, write_reports
+from tests.grading.attacks import ROOT
 
 MARKS = {
     "ada": [
@@ -54,10 +56,6 @@ MARKS = {
 
 def marks():
     """Put a mistake that the catalogue knows in the place of the invented one."""
-    from dataclasses import replace
-
-    from course_lib.feedback.catalogue import find_task
-
     known = find_task("sink_mask").mistakes[0].id
     return {
         student: [replace(one, mistake=known if one.mistake else None) for one in given]
@@ -120,20 +118,38 @@ def test_platforms_get_the_same_points_and_a_blank_stays_blank(tmp_path):
         assert [row["02_masks"] for row in rows] == ["3.5", "", "0.0"]
 
 
-def test_a_persons_marks_are_read_and_a_slip_is_named(tmp_path):
-    file, most = tmp_path / "manual.csv", {"reach": 2.0}
-    file.write_text("student,question,points,comment\nada,reach,1.5,nearly\n")
-    (mark,) = read_manual(file, most)["ada"]
-    assert (mark.score, mark.points, mark.message) == (0.75, 2.0, "nearly")
-    for line, told in (
-        ("ada,reach,3", "line 2: '3' is not a number from 0 to 2"),
-        ("ada,reach,nan", "line 2: 'nan'"),
-        ("ada,reach,", "line 2: ''"),
-        ("ada,other,1", "line 2: 'other' is not one of reach"),
-    ):
-        file.write_text(f"student,question,points\n{line}\n")
-        with pytest.raises(ValueError, match=told):
-            read_manual(file, most)
-    file.write_text("name,points\nada,1\n")
-    with pytest.raises(ValueError, match="no column question, student"):
-        read_manual(file, most)
+@pytest.mark.slow
+def test_the_class_notebook_runs_and_shows_what_the_page_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    write_reports(marks(), "02_masks", tmp_path)
+    first = (tmp_path / "class.ipynb").read_bytes()
+    notebook = nbformat.reads(first.decode(), 4)
+    nbformat.validate(notebook)
+    stored = "".join(cell.source for cell in notebook.cells)
+    assert not [student for student in MARKS if repr(student) in stored]
+    run = NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    outputs = [out for cell in run.cells for out in cell.get("outputs", [])]
+    told = "".join(out.text for out in outputs if out.output_type == "stream")
+    for exercise in how_it_went(marks()):
+        assert f"{exercise.name} {exercise.statuses}" in told
+        for mistake, n in exercise.mistakes.items():
+            assert f"{n:5} x {mistake}" in told
+    assert all(section in told for section in teach_again(how_it_went(marks())))
+    assert student_text(marks()["ada"]) in told
+    (picture,) = [out for out in outputs if out.output_type == "display_data"]
+    counts = html.escape(f"packed_mask: {how_it_went(marks())[0].parts()}")
+    assert counts in picture.data["text/html"]
+    write_reports(marks(), "02_masks", tmp_path)
+    assert (tmp_path / "class.ipynb").read_bytes() == first
+
+
+def test_the_counts_are_those_of_the_marks():
+    packed, sink = how_it_went(marks())
+    assert packed.statuses == {"graded": 2, "missing": 1}
+    assert packed.scores == (1.0, 0.0)
+    assert packed.parts() == {"none": 1, "to half": 0, "to all": 0, "all": 1}
+    assert packed.mistakes == {"constant": 1}
+    assert sink.parts() == {"none": 1, "to half": 1, "to all": 0, "all": 0}
+    assert list(teach_again([packed, sink, sink]).values()) == [2]
