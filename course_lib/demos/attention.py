@@ -40,8 +40,8 @@ def demo() -> Demo:
         draw,
         query=choice("Query of", list(readings)),
         times=slider("Query ×", 1.0, low=0.0, high=5.0, step=0.5),
-        root=switch("Divide by the root", True),
-        value=slider("Value of “letter” (by hand)", 10, low=-10, high=10),
+        root=switch("÷ √", True),
+        value=slider("Value of “letter”", 10, low=-10, high=10),
     )
     steps = [
         Step(
@@ -64,8 +64,8 @@ def demo() -> Demo:
             after={"times": 4.0},
         ),
         Step(
-            "The value of “letter” becomes (0, -10); its key stays. Which of the bars change?",
-            "None. Only its corner and the output move, from (1.4, 5.8) to (1.4, -5.8): keys "
+            "The value of “letter” becomes (0, −10); its key stays. Which of the bars change?",
+            "None. Only its corner and the output move, from (1.4, 5.8) to (1.4, −5.8): keys "
             "decide who is read, values what is handed over.",
             after={"value": -10},
         ),
@@ -85,7 +85,7 @@ def demo() -> Demo:
             after={"root": False},
         ),
     ]
-    return Demo("Attention: compare, share out, mix", view, steps)
+    return Demo("Attention", view, steps)
 
 
 def _real_readings() -> dict[str, Reading]:
@@ -142,7 +142,7 @@ def _picture(
         )  # 1.00 and 0.00 would say too little
         caption = (
             f"{name} reads most of “{words[first]}”, {weights[first]:.{digits}f}, then of "
-            f"“{words[second]}”, {weights[second]:.{digits}f} (layer {LAYER}, head {HEAD})."
+            f"“{words[second]}”, {weights[second]:.{digits}f}."
         )
     return Still(fig, alt, caption)
 

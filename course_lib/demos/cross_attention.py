@@ -45,15 +45,15 @@ def demo() -> Demo:
         Step(
             "German says one-and-twenty: ein-und-zwanzig. Which English word is read most for the "
             "first letter, e?",
-            "one, the last word, 0.65. The source is complete before the first letter is written: "
-            "no causal mask hides its end.",
+            "“one”, the last word: 0.65. The source is complete before the first letter is "
+            "written: no causal mask hides its end.",
             after={"written": 1},
         ),
         Step(
-            "e reads one. Six letters later comes z of zwanzig, twenty. Which word is read most "
-            "then?",
-            "twenty, 0.69; one falls from 0.65 to 0.29. Each letter has a query of its own, and "
-            "so weights of its own.",
+            "“e” reads “one”. Six letters later comes z of zwanzig, twenty. Which word is read "
+            "most then?",
+            "“twenty”, 0.69; “one” falls from 0.65 to 0.29. Each letter has a query of its own, "
+            "and so weights of its own.",
             before={"written": 1},
             after={"written": 7},
         ),
@@ -61,15 +61,15 @@ def demo() -> Demo:
             "einund stays. The memory is now of fifty-seven, in German sieben-und-fünfzig. How "
             "does the word end?",
             "einundfünfzig, 51: it goes on from its own letters, and reads the rest from the new "
-            "memory. Nothing of twenty is left.",
+            "memory. Nothing of “twenty” is left.",
             before={"memory": LATER, "written": 6},
             after={"memory": LATER, "written": 14},
         ),
         Step(
             "The memory is all zeros: nothing of the source. What will it write: noise, nothing, "
             "or German?",
-            "German: dreitausend, 3000. Fluent, but not about the source: a sign, with any "
-            "model, that the source does not reach the decoder.",
+            "German: dreitausend, 3000. Fluent, but not about the source. When a model writes so, "
+            "check first whether the source reaches it.",
             before={"memory": NONE},
             after={"memory": NONE, "written": 12},
         ),

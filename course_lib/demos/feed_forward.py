@@ -53,8 +53,8 @@ def demo() -> Demo:
     real = {"look": REAL, "bend": True, "norm": True}
     steps = [
         Step(
-            "Bits: −1 no, 1 yes. Sum should be 1 if exactly one is yes, carry if both are. Why is "
-            "sum 0 in every column?",
+            "This layer should add two bits, −1 no, 1 yes: sum 1 if exactly one is yes. Why is its "
+            "sum always 0?",
             "The first two hidden numbers are opposite: they cancel. Without a bend, two linear "
             "layers are no more than one.",
         ),
@@ -73,7 +73,7 @@ def demo() -> Demo:
         ),
         Step(
             "We make the vector at position 3 ten times as large: (10, 10). Which columns change?",
-            "Only its own: the layer reads no other position. Its carry is 19 instead of 1.",
+            "Only its own: the layer reads no other position. Its carry: 19, not 1.",
             before={"bend": True},
             after={"bend": True, "size": 10},
         ),
@@ -93,7 +93,7 @@ def demo() -> Demo:
             after=real | {"norm": False},
         ),
     ]
-    return Demo("Feed-forward and norm: each position alone", view, steps)
+    return Demo("Feed-forward and norm", view, steps)
 
 
 @torch.no_grad()
@@ -144,8 +144,8 @@ def _draw_adder(layer: FeedForward, size: int, norm: bool, bend: bool) -> Still:
                 axes.annotate("", *arrow, arrowprops={"arrowstyle": "-|>"})
             else:
                 write(axes, x_at, -0.8, f"position {at}", size=15)
-    results = "; ".join(" and ".join(one.split()) for one in _whole(outputs))
-    caption = f"Sum and carry: {results}. Right in {sum(right)} of 4 columns"
+    results = "; ".join(", ".join(one.split()) for one in _whole(outputs))
+    caption = f"Right in {sum(right)} of 4 columns: sum and carry {results}"
     alt = "Four columns, one a position, read from the bottom up; arrows lead upwards only."
     for name, vectors in [row for row in rows.items() if row[1]]:
         alt += f" {' '.join(name.split())}: {'; '.join(vectors)}."

@@ -35,7 +35,7 @@ def demo() -> Demo:
     Lesson: notebooks/04_positions.ipynb
 
     >>> demo().view.readout
-    '“thanked” at 1 scores 1.41, 0.88, −0.71; its output is (1.52, −0.03).'
+    '“thanked” at 1 scores 1.41, 0.88, −0.71.'
     """
     view = Plot(
         _picture,
@@ -69,7 +69,7 @@ def demo() -> Demo:
             "All six move 40 positions on, so every vector turns by 40 radians. What do the "
             "scores do?",
             "Nothing. All turn alike, so the angles between them stay: a score sees only how "
-            "far before or after it the key stands.",
+            "far before or after the query the key stands.",
             before={"row": SAME, "positions": TURNED},
             after={"start": 40},
         ),
@@ -130,9 +130,7 @@ def _picture(positions: str, row: str, start: int) -> Still:
     at = f"({_number(output[0])}, {_number(output[1])})"
     right.set_title(f"output {at}")
     told = ", ".join(map(_number, scores.tolist()))
-    caption = (
-        f"“{words[reader]}” at {start + reader} scores {told}; its output is {at}."
-    )
+    caption = f"“{words[reader]}” at {start + reader} scores {told}."
     places = [
         f"{name} ({_number(a, 1)}, {_number(b, 1)})"
         for name, (a, b) in zip(names, keys.tolist(), strict=True)

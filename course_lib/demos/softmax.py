@@ -64,8 +64,8 @@ def demo() -> Demo:
             after={"temperature": 5.0},
         ),
         Step(
-            "After “The sky is”, at temperature 0.3, eight of 49,152 tokens have nearly all. How "
-            "much goes to the others at 3?",
+            "After “The sky is”, at temperature 0.3, “a” has nearly all. How much do the 49,144 "
+            "others get at 3?",
             "98.9 %: each of the other 49,144 gets little, but they are many.",
             before={"scores": REAL, "temperature": 0.3},
             after={"temperature": 3.0},

@@ -18,7 +18,7 @@ demo
 #
 # **What is on the screen**: three words, each with a key of two numbers, (person, thing). Left the scores, in the middle the weights, on the right the values as three points; the green diamond is the output.
 #
-# **Minutes**: 2, 1, 1, 1.5, 1.5, 1.5.
+# **Minutes**: 2, 1, 1.5, 1.5, 1.5, 1.5.
 
 # %% [markdown] tags=["notes"]
 # ### Step 1
@@ -75,7 +75,7 @@ demo.still(4)
 # %% [markdown] tags=["notes"]
 # ### Step 6
 #
-# - **Show** the left axis: it ends at 60 in this step and the last one, so that the longer scores fit.
+# - **Show** the left axis: it ends at 60 in this step and in step 5, so that the longer scores of the reveal fit.
 # - **Ask** what happens if a score is not divided by √64 = 8.
 # - **Expect** “the bars grow”, and for the weights “nothing, it is only a scale”. Softmax is not blind to scale (lesson 01). Reveal: Anna takes 0.9998, drawn as 1.00.
 # - **Goes wrong**: “sharper is better”. A fresh head would have made up its mind at random, and a saturated softmax passes next to no gradient.

@@ -12,7 +12,7 @@ demo
 # %% [markdown] tags=["notes"]
 # ## Speaker's notes
 #
-# **The one idea**: a feed-forward network works on each position's vector alone: wider, a bend, narrower. Take out the bend, or the norm in front of it, and the model no longer works.
+# **The one idea**: between two readings each position's vector is worked on alone, by a norm and two matrices with a bend between; leave one of these out and the work is lost. (Lesson 07 has the norm: without it, stop after step 4.)
 #
 # **Before**: run all cells; press Present; Size 2 ×. A pencil for everybody. The pictures below are the same talk without a kernel.
 #
@@ -21,7 +21,7 @@ demo
 # %% [markdown] tags=["notes"]
 # ### Step 1
 #
-# - **Show** the four columns, from the bottom up. The layer adds two bits: sum is 1 if exactly one is yes, carry if both are. Take position 1 through by hand: a − b = −2, b − a = 2, a + b − 1 = −1.
+# - **Show** the four columns, from the bottom up. The layer adds two bits: sum is 1 if exactly one is yes, carry is 1 if both are. Take position 1 through by hand: a − b = −2, b − a = 2, a + b − 1 = −1.
 # - **Ask** why sum is 0 in every column. Give them half a minute with the pencil.
 # - **Expect** “the weights are wrong”. They are the right ones. The first two hidden numbers are always opposite, and ½ of one plus ½ of the other is 0. Three hidden numbers instead of two did not help: one matrix after another is one matrix.
 # - **Goes wrong**: “then more hidden numbers”. However many: two matrices (and their biases) after one another are again one from 2 numbers to 2, and no straight line parts “exactly one” from “both or none”.
@@ -79,7 +79,7 @@ demo.still(4)
 # - **Show** “Paris” once more: bends and norms are in.
 # - **Ask** what comes first when nobody divides any more, in all 30 layers. The learned gains stay.
 # - **Expect** “something odd, as without the bend”. Reveal: nothing at all. A layer that reads a ten times larger vector adds about a hundred times as much, for its output is a product of two readings; eight layers on, float32 is at its end.
-# - **Goes wrong**: “then norm what the layers add to, and it stays small”. That is post-norm, the original order; lesson 07 compares the two. Here the norm stands before each sublayer, and what it adds to is never divided.
+# - **Goes wrong**: somebody moves the slider: at 10 Paris gets 88 %, not 77 %. Each norm is blind to size, but what the layers add is now small beside a ten times larger embedding. Or “then norm what the layers add to, and it stays small”. That is post-norm, the original order; lesson 07 compares the two. Here the norm stands before each sublayer, and what it adds to is never divided.
 
 # %% tags=["still", "weights"]
 demo.still(5)

@@ -23,7 +23,7 @@ demo
 # %% [markdown] tags=["notes"]
 # ### Step 1
 #
-# - **Show** a row of dots: “row c reads a, b, c, d, e and f”.
+# - **Show** a row of dots: “row c reads a, b, c, d, e and f”. Leave the orange frame and the bars for step 2.
 # - **Ask** which cells a decoder must not use, since it writes from left to right. Let somebody draw the border in the air.
 # - **Expect** “everything right of the diagonal”. Some will hide the diagonal too: then row a reads nothing at all. A place reads itself; what it predicts is the *next* digit.
 # - **Goes wrong**: rows and columns are mixed up. Read row a aloud after the reveal: “a reads a, and nothing else”. Or: “why do the bars grow?” Who reads fewer places gives each of them more weight.

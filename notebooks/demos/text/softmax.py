@@ -64,7 +64,7 @@ demo.still(3)
 #
 # - **Show** a real model's scores; the eight bars are its likeliest next tokens.
 # - **Ask** how much is left for the other 49,144 tokens at temperature 3.
-# - **Expect** “a few percent”. Reveal: nearly everything. That tail is why lesson 09 cuts it off with top-p.
+# - **Expect** “a few percent”. Reveal: nearly everything. That tail is why lesson 09 cuts it off with top-p. Put the slider to 1 afterwards: the others have 47 % there already.
 # - **Goes wrong**: “then a high temperature is simply bad”. It makes all tokens alike, and there are many bad ones. What helps is to cut the tail first.
 
 # %% tags=["still", "weights"]
