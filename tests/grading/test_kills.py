@@ -2,7 +2,7 @@
 
 The same class is graded twice with one seed: undisturbed, and by drivers that are killed
 at random moments and started again with `--resume`. `make long` does it with 300
-students, a tenth of them in the sandbox; `make test` with a few.
+students, a tenth of them in the sandbox. What `make test` has of it is in test_grader.
 """
 
 import json
@@ -98,10 +98,10 @@ def lines_of(out):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(9000 if LONG else 600)
+@pytest.mark.skipif(not LONG, reason="takes 10 to 25 minutes: run make long")
+@pytest.mark.timeout(9000)
 @pytest.mark.parametrize(
-    ("n_students", "sandboxed", "most_lines"),
-    [(270, False, 30), (30, True, 6)] if LONG else [(8, False, 4)],
+    ("n_students", "sandboxed", "most_lines"), [(270, False, 30), (30, True, 6)]
 )
 def test_kills_at_random_moments_change_no_mark(
     n_students, sandboxed, most_lines, open_folder, request
@@ -121,4 +121,4 @@ def test_kills_at_random_moments_change_no_mark(
     print(f"{n_students} students, {kills} kills, {len(killed)} lines, {statuses}")
     assert set(whole) == {place.name for place in (folder / "in").iterdir()}
     assert killed == whole
-    assert kills
+    assert kills >= 2
