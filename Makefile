@@ -12,6 +12,9 @@ DEMO_FLAGS ?=
 MODEL := smollm2
 MODELS := smollm2 whisper-tiny.en
 
+# the newest of JupyterHub's proxy that runs on Debian 12's Node.js, 18
+PROXY := 5.1.0
+
 BIN := .venv/bin
 INSTALL = $(PYTHON) tools/install.py --torch-index "$(TORCH_INDEX)"
 # JupyterLab refuses to run as root (in a container, say) unless it is told to.
@@ -26,7 +29,8 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300 \
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help lab chat captions demo slides test test-gpu check lint build release bench long mutants \
-	nbgrader weights env clean python env-teach env-grade env-test fetch fetch-all plan-lab plan-test
+	weights env clean python env-teach env-grade env-hub env-test fetch fetch-all plan-lab \
+	plan-test hub image nbgrader collect test-hub
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -53,6 +57,10 @@ test: plan-test env-test lint fetch-all ## all that CI runs: lint, library, cour
 	$(PYTEST) --durations=25 $(TESTS)
 	$(PYTEST) $(NBVAL) notebooks
 	$(PYTEST) $(NBVAL:--nbval=--nbval-lax) exercises solutions
+
+test-hub: env-hub ## a real server for a class, from the login to the marks (5 minutes)
+	@$(INSTALL) --extra test --extra grade
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -rs tests/deploy
 
 test-gpu: env-test fetch-all ## the notebooks on a CUDA device; fails where a gpu cell fell back
 	@REQUIRE_CUDA=1 $(BIN)/python -c "from course_lib.hardware import device; device()" 2> /dev/null \
@@ -91,6 +99,15 @@ weights: env ## fetch the weights of both models and verify them
 env: python ## prepare .venv, as far as it is not ready
 	@$(INSTALL)
 
+hub: env-hub ## serve the class at http://127.0.0.1:8000 (INSTRUCTORS.md says how)
+	$(BIN)/jupyterhub -f deploy/jupyterhub_config.py
+
+image: ## build the image of a student's server; needs Docker
+	docker build --tag decoder-course --file deploy/Dockerfile .
+
+collect: ## copy what the class handed in: make collect NAME=02_masks
+	@$(BIN)/python deploy/collect.py "$(NAME)"
+
 clean: ## remove .venv and the caches in this folder (the weights stay)
 	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
@@ -100,6 +117,12 @@ env-teach: python
 
 env-grade: python ## prepare .venv for `python -m course_lib grade`
 	@$(INSTALL) --extra grade
+
+env-hub: python
+	@$(INSTALL) --extra hub
+	@test -x $(BIN)/configurable-http-proxy || { command -v npm > /dev/null || { \
+	echo "The hub's proxy needs npm: sudo apt-get install npm" >&2; exit 1; }; \
+	npm install --silent --global --prefix $(BIN)/.. configurable-http-proxy@$(PROXY); }
 
 env-test: python
 	@$(INSTALL) --extra dev
