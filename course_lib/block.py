@@ -104,23 +104,20 @@ class Block(nn.Module):
         Returns:
             residual: (batch, position, d_model), a new tensor.
         """
-
-        def read_self(x: Tensor) -> Tensor:
-            reading = {"positions": positions, "cache": cache, "causal": causal}
-            return _read(self.self_attention, record, x, allowed=allowed, **reading)
-
-        def read_memory(x: Tensor) -> Tensor:
-            reading = {"allowed": memory_allowed, "cache": cache}
-            return _read(self.cross_attention, record, x, memory=memory, **reading)
-
-        residual = self._add(residual, self.self_norm, read_self)
+        reading = {"allowed": allowed, "positions": positions, "causal": causal}
+        reading = {"record": record, "cache": cache, **reading}
+        residual = self._add(residual, self.self_norm, self.self_attention, reading)
         if self.cross_attention is not None:
-            residual = self._add(residual, self.cross_norm, read_memory)
+            reading = {"memory": memory, "allowed": memory_allowed}
+            reading = {"record": record, "cache": cache, **reading}
+            heads = self.cross_attention
+            residual = self._add(residual, self.cross_norm, heads, reading)
         return self._add(residual, self.feed_norm, self.feed_forward)
 
-    def _add(self, residual: Tensor, norm: nn.Module, sublayer) -> Tensor:
+    def _add(self, residual: Tensor, norm: nn.Module, sublayer, reading=None) -> Tensor:
         """Add a sublayer's output to the stream, with the norm before or after."""
-        outputs = sublayer(norm(residual) if self.pre_norm else residual)
+        x = norm(residual) if self.pre_norm else residual
+        outputs = sublayer(x) if reading is None else _read(sublayer, x, **reading)
         if self.dropout:
             outputs = F.dropout(outputs, self.dropout, self.training)
         residual = residual + outputs
@@ -128,7 +125,7 @@ class Block(nn.Module):
 
 
 def _read(
-    heads: MultiHeadAttention, record: dict | None, x: Tensor, **reading
+    heads: MultiHeadAttention, x: Tensor, record: dict | None, **reading
 ) -> Tensor:
     """Call an attention, and write down what it did if somebody asked."""
     if record is None:
