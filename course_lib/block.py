@@ -104,20 +104,23 @@ class Block(nn.Module):
         Returns:
             residual: (batch, position, d_model), a new tensor.
         """
-        reading = {"allowed": allowed, "positions": positions, "causal": causal}
-        reading = {"record": record, "cache": cache, **reading}
-        residual = self._add(residual, self.self_norm, self.self_attention, reading)
+
+        def read_self(x: Tensor) -> Tensor:
+            reading = {"positions": positions, "cache": cache, "causal": causal}
+            return _read(self.self_attention, record, x, allowed=allowed, **reading)
+
+        def read_memory(x: Tensor) -> Tensor:
+            reading = {"allowed": memory_allowed, "cache": cache}
+            return _read(self.cross_attention, record, x, memory=memory, **reading)
+
+        residual = self._add(residual, self.self_norm, read_self)
         if self.cross_attention is not None:
-            reading = {"memory": memory, "allowed": memory_allowed}
-            reading = {"record": record, "cache": cache, **reading}
-            heads = self.cross_attention
-            residual = self._add(residual, self.cross_norm, heads, reading)
+            residual = self._add(residual, self.cross_norm, read_memory)
         return self._add(residual, self.feed_norm, self.feed_forward)
 
-    def _add(self, residual: Tensor, norm: nn.Module, sublayer, reading=None) -> Tensor:
+    def _add(self, residual: Tensor, norm: nn.Module, sublayer) -> Tensor:
         """Add a sublayer's output to the stream, with the norm before or after."""
-        x = norm(residual) if self.pre_norm else residual
-        outputs = sublayer(x) if reading is None else _read(sublayer, x, **reading)
+        outputs = sublayer(norm(residual) if self.pre_norm else residual)
         if self.dropout:
             outputs = F.dropout(outputs, self.dropout, self.training)
         residual = residual + outputs
@@ -125,7 +128,7 @@ class Block(nn.Module):
 
 
 def _read(
-    heads: MultiHeadAttention, x: Tensor, record: dict | None, **reading
+    heads: MultiHeadAttention, record: dict | None, x: Tensor, **reading
 ) -> Tensor:
     """Call an attention, and write down what it did if somebody asked."""
     if record is None:

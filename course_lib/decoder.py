@@ -122,7 +122,7 @@ class Decoder(nn.Module):
         )
         if only_last > 1:
             residual = residual[:, -only_last:]
-        elif only_last and tokens.shape[1] > 1:
+        elif only_last:
             residual = residual.gather(1, _last_places(tokens, lengths, side, residual))
         return self.head(residual)
 

@@ -30,8 +30,7 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
             f"split_heads was given width {x.shape[-1]} and {n_heads} heads; "
             f"the number of heads must divide the width"
         )
-    d_head = x.shape[-1] // n_heads
-    return x.view(*x.shape[:-1], n_heads, d_head).transpose(-3, -2)
+    return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
 
 
 def merge_heads(x: Tensor) -> Tensor:
