@@ -22,7 +22,8 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # One thread a process, so that two workers and their kernels share the cores.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder
 # the fast ones first
-TESTS := course_lib tests/library tests/feedback tests/course tests/grading tests/browser
+TESTS := course_lib tests/library tests/feedback tests/course tests/grading tests/deploy \
+	tests/browser
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300 \
 	--nbval-sanitize-with=tests/course/sanitize.cfg
 
@@ -80,7 +81,8 @@ build: env-test ## cut the notebooks from their text, run them, store them
 release: env-test ## cut the exercises from the solutions
 	$(BIN)/python tools/exercises.py release
 
-bench: env-test fetch ## measure against peers, write benchmarks/RESULTS.md (4 minutes)
+bench: env-test fetch-all ## measure against peers, write benchmarks/RESULTS.md (30 minutes)
+	$(BIN)/python -m pip install --quiet --no-deps -r benchmarks/peers.txt
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 long: env-test ## what `make test` leaves out: planted faults, three seeds, a grader killed (50 minutes)

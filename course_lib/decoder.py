@@ -59,7 +59,8 @@ class Decoder(nn.Module):
             self.head = Linear(config.d_model, config.vocab_size, bias=False)
         self.to_empty(device=torch.get_default_device())
         if config.tie_weights:
-            self.head.weight = self.embedding.weight
+            # The head's layout: it reads the whole weight, the embedding a row a token.
+            self.embedding.weight = self.head.weight
         if initialise:
             initialise_weights(self, config, generator)
 

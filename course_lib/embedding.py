@@ -41,10 +41,14 @@ class TokenEmbedding(nn.Embedding):
         residual = super().forward(tokens)
         if self.config.embed_scale:
             residual = residual * math.sqrt(self.config.d_model)
-        placed = self.positions.embed(positions.clamp(min=0))
+        if positions.ndim == 2:
+            positions = positions.clamp(min=0)  # padding needs some place, too
+        placed = self.positions.embed(positions)
         if placed is not None:
             residual = residual + placed.to(residual.dtype)
-        return F.dropout(residual, self.config.dropout, self.training)
+        if self.training and self.config.dropout:
+            residual = F.dropout(residual, self.config.dropout)
+        return residual
 
     def check(self, tokens: Tensor) -> None:
         """Raise a ValueError unless tokens are (batch, position) ids of the vocabulary."""

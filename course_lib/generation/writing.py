@@ -12,6 +12,7 @@ from course_lib.generation.prompts import (
     prompt_ids_of,
 )
 from course_lib.kv_cache import KeyValueCache
+from course_lib.modes import mode
 from course_lib.sampling import Sampler
 
 
@@ -55,18 +56,17 @@ def generate(
     >>> len(generate(decoder, [1, 2, 3], max_new_tokens=5))
     5
     """
-    return list(
-        stream(
-            model,
-            prompt_ids,
-            max_new_tokens,
-            sampler,
-            eos_id,
-            cache,
-            memory,
-            memory_lengths,
-        )
+    rows = generate_batch(
+        model,
+        [prompt_ids],
+        max_new_tokens,
+        sampler,
+        eos_id,
+        cache,
+        memory,
+        memory_lengths,
     )
+    return rows[0]
 
 
 def stream(
@@ -115,7 +115,7 @@ def stream(
         memory,
         memory_lengths,
     )
-    return (chosen[0] for chosen in rows)
+    return (chosen[0] for chosen in _evaluating(model, rows))
 
 
 def generate_batch(
@@ -157,12 +157,24 @@ def generate_batch(
     [4, 4]
     """
     written: list[list[int]] = [[] for _ in prompts]
-    for chosen in _batches(
+    steps = _batches(
         model, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
-    ):
-        for row, new_id in chosen.items():
-            written[row].append(new_id)
+    )
+    with mode(model, training=False):
+        for chosen in steps:
+            for row, new_id in chosen.items():
+                written[row].append(new_id)
     return written
+
+
+def _evaluating(model: nn.Module, steps: Iterator) -> Iterator:
+    """Take each step in evaluation mode; the consumer may train between two of them."""
+    while True:
+        with mode(model, training=False):
+            step = next(steps, None)
+        if step is None:
+            return
+        yield step
 
 
 def _batches(
