@@ -15,7 +15,7 @@ from course_lib.grading.sandbox import python_folders
 from course_lib.pretrained.storage import cache_folder
 
 INSTRUCTORS = {"instructor"}  # the logins that let students in
-MEMORY, CPUS, PROCESSES = "3G", 2, 512  # at most, for each student
+MEMORY, CPUS, PROCESSES = "4G", 2, 512  # at most, for each student
 IDLE_SECONDS = 3600  # then a server stops; saved work stays
 GATEWAY = "172.30.0.1"  # the host, seen from the Docker network `course`
 

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 RECIPE = (ROOT / "deploy" / "Dockerfile").read_text()
-WANTED = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text().split("\n")
+WANTED = (ROOT / ".dockerignore").read_text().split("\n")
 
 
 def copied():
@@ -81,7 +81,7 @@ def test_a_container_sees_one_home_and_has_limits(config, tmp_path, monkeypatch)
     asyncio.run(container.create_object())
     host = asked["host_config"]
     assert host["Binds"] == [f"{tmp_path}/homes/ada:/home/student:rw"]
-    assert host["Memory"] == 3 * 2**30
+    assert host["Memory"] == 4 * 2**30
     assert host["CpuQuota"] == 2 * host["CpuPeriod"]
     assert host["CapDrop"] == ["ALL"]
     assert host["PidsLimit"] > 0
