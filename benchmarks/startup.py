@@ -13,12 +13,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks import imports
 from benchmarks.rounds import conditions
 from tests.browser.lab import serve_lab
 
 HERE = Path(__file__).parent
 ROUNDS = 5
-MODULES = "decoder generation training trace sampling kv_cache".split()
 RIGHT = "from course_lib.softmax import softmax as answer"
 WRONG = "def answer(scores, dim=-1): return scores.exp() / scores.exp().sum(dim, True)"
 CHECK = """
@@ -39,22 +39,6 @@ def in_new_process(code: str) -> list[str]:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     return done.stdout.splitlines()[-1].split()
-
-
-def import_seconds() -> tuple[float, float]:
-    """Give the CPU-seconds of `import torch`, and what the library's modules add."""
-    alone = "import time, torch"
-    ours = ", ".join(f"course_lib.{name}" for name in MODULES)
-    pairs = []
-    for _ in range(ROUNDS + 1):
-        codes = (alone, f"{alone}, {ours}")
-        told = [in_new_process(f"{one}; print(time.process_time())") for one in codes]
-        pairs.append([float(one[0]) for one in told])
-    pairs = pairs[1:]
-    return (
-        statistics.median(torch for torch, _ in pairs),
-        statistics.median(both - torch for torch, both in pairs),
-    )
 
 
 def check_seconds(answer: str, passes: bool) -> tuple[float, float]:
@@ -80,10 +64,10 @@ def lab_seconds() -> float:
 
 def main() -> None:
     """Measure everything, write STARTUP.md and startup.json."""
-    torch, added = import_seconds()
+    found = imports.measure(ROUNDS)
     rows = {
-        "`import torch` (CPU)": torch,
-        "the library's modules, on top of it (CPU)": added,
+        "`import torch` (CPU)": found["torch_seconds"],
+        "the library's modules, on top of it (CPU)": found["added_seconds"],
     }
     for kind, answer, passes in (("right", RIGHT, True), ("wrong", WRONG, False)):
         first, again = check_seconds(answer, passes)
