@@ -71,8 +71,8 @@ def demo() -> Demo:
         ),
         Step(
             "A head of SmolLM2, 64 numbers a key: its “it” reads “letter”. Whom will “she” read?",
-            "Anna, with a weight of 0.52. Nobody programmed it: one of 270 heads has learned it "
-            "from text alone.",
+            "Anna, with a weight of 0.52. Nobody programmed it: this head, one of 270, has "
+            "learned it from text alone.",
             before={"query": "SmolLM2: “it”"},
             after={"query": "SmolLM2: “she”"},
         ),
@@ -122,7 +122,7 @@ def _picture(
     widest = (
         8 if by_hand else 60
     )  # all steps fit, so that a longer bar is a larger score
-    left.set(xlim=(0, max(widest, 1.3 * scores.max())), ylabel="key")
+    left.set(xlim=(0, max(widest, 1.4 * scores.max())), ylabel="key")
     _bars(right, words, weights, ORANGE, "weight")
     right.set(xlim=(0, 1.35), xticks=[0, 0.5, 1])
     told = [f"{w} {x:.2f}" for w, x in zip(words, weights.tolist(), strict=True)]
@@ -132,7 +132,8 @@ def _picture(
         values = torch.tensor([[10.0, 0.0], [0.0, value], [0.0, 0.0]])
         output = weights @ values
         _plane(*last, values, output)
-        at = f"({output[0]:.1f}, {output[1]:.1f})"
+        numbers = [f"{round(x, 1) + 0.0:.1f}" for x in output.tolist()]  # no -0.0
+        at = f"({', '.join(numbers)})".replace("-", "−")
         caption = f"{name} reads {', '.join(told)}; its output is {at}."
         alt += f" The output {at} lies among the values (10, 0), (0, {value}), (0, 0)."
     else:

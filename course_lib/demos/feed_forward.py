@@ -60,7 +60,7 @@ def demo() -> Demo:
         ),
         Step(
             "A bend (ReLU) makes negative numbers 0 and has no weights. Which sums change?",
-            "The two in the middle: −2 no longer cancels 2. All four columns are right now.",
+            "The two in the middle: −2 no longer cancels 2. Now all four columns are right.",
             after={"bend": True},
         ),
         Step(
@@ -86,7 +86,7 @@ def demo() -> Demo:
             after={"bend": True, "size": 10, "norm": True},
         ),
         Step(
-            "SmolLM2 again, with its bends: we take out the norms. Does it still say “Paris”?",
+            "SmolLM2 again, with its bends. Now we take out all norms. Does it still say “Paris”?",
             "It says nothing: the larger a vector that a layer reads, the more it adds. From "
             "layer 9 on it is no number.",
             before=real,

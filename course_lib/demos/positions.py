@@ -84,8 +84,8 @@ def demo() -> Demo:
         Step(
             "The first question again, now with turns. We swap Anna and Ben: is the output the "
             "same?",
-            "No: (1.57, −0.12) becomes (0.82, 0.56). A word before the query and one after it are "
-            "turned opposite ways, so order counts.",
+            "No: (1.57, −0.12) becomes (0.82, 0.56). Seen from the query, a word before it and "
+            "one after it are turned opposite ways.",
             before={"positions": TURNED},
             after={"row": SWAPPED},
         ),
@@ -162,5 +162,5 @@ def _plane(axes: Axes, keys: Tensor, query: Tensor, names: list[str]) -> None:
         x, y = key + 0.85 * push / push.norm().clamp(min=0.01)  # away from the others
         write(axes, x, y, name, bbox={"color": PAPER, "pad": 0}, zorder=3)
     axes.set(xticks=[-2, 0, 2], yticks=[-2, 0, 2], aspect="equal")
-    axes.set(xlim=(-3.3, 4.3), ylim=(-3.3, 3.3))
+    axes.set(xlim=(-4.1, 5.3), ylim=(-4.1, 4.1))
     axes.set_xlabel("keys by position; thick: query")

@@ -337,8 +337,8 @@ FAULTS = [
     (
         "08_decoder",
         "decoder.py",
-        "self.head.weight = self.embedding.weight",
-        "self.head.weight = nn.Parameter(self.embedding.weight.detach().clone())",
+        "self.embedding.weight = self.head.weight",
+        "self.embedding.weight = nn.Parameter(self.head.weight.detach().clone())",
     ),
     (
         "08_decoder",
@@ -588,6 +588,7 @@ def _run(library_parent, script, output):
         for stream in (sys.stdout, sys.stderr):
             os.dup2(file.fileno(), stream.fileno())
     sys.path.insert(0, str(library_parent))
+    os.environ["PYTHONPATH"] = str(library_parent)  # of processes that a lesson starts
     os.chdir(library_parent)
     exec(compile(script, "lesson", "exec"), {"__name__": "__main__"})
 

@@ -16,7 +16,7 @@ demo
 #
 # **Before**: run all cells; press Present; Size 2 ×. The six pictures below are the same talk without a kernel.
 #
-# **What is on the screen**: three words, each with a key of two numbers, (person, thing). Left the scores, in the middle the weights, on the right the values as three points; the green diamond is the output.
+# **What is on the screen**: three words, each with a key of two numbers, (person, thing). Left the scores, in the middle the weights, on the right the values as three points; the green diamond is the output. Steps 1 to 4 have no mask: each word reads all three, also later ones. (Under the causal mask of lesson 03 Anna would read only itself.) SmolLM2, in steps 5 and 6, has the mask.
 #
 # **Minutes**: 2, 1, 1.5, 1.5, 1.5, 1.5.
 
@@ -36,7 +36,7 @@ demo.still(0)
 #
 # - **Ask** what a word reads that asks for nothing.
 # - **Expect** “nothing” or “itself”. Reveal: a third of each, the middle of the triangle.
-# - **Goes wrong**: “why can it not read nothing?” Each row of weights sums to 1. Real heads park their weight on the first token instead.
+# - **Goes wrong**: “why can it not read nothing?” Each row of weights sums to 1. Many real heads park their weight on the first token instead.
 
 # %% tags=["still", "weights"]
 demo.still(1)
@@ -66,7 +66,7 @@ demo.still(3)
 #
 # - **Show** the sentence from top to bottom: “One day Anna wrote a letter and she sent it”. Here “it” reads, and most of its weight is on “letter”.
 # - **Ask** whom “she” reads in the same head. Note that “she” cannot read “sent it”: that comes later.
-# - **Expect** “Anna”, and the question whether this was programmed. Reveal: 0.52. It was learned; we looked through the heads for one that shows it (layer 16, head 5, counted from 0), and most heads show nothing so plain.
+# - **Expect** “Anna”, and the question whether this was programmed. Reveal: 0.52. It was learned; we looked through the heads for one that shows it (layer 16, head 5, counted from 0), and most heads show nothing so plain. The slider Value belongs to steps 1 to 4.
 # - **Goes wrong**: “so the model understands pronouns”. A weight is a clue. What matters is found by changing the input (lesson 03, Misconceptions).
 
 # %% tags=["still", "weights"]

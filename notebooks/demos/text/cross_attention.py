@@ -34,7 +34,8 @@ demo.still(0)
 #
 # - **Show** the thick line of e once more, to the last letter of *one*.
 # - **Ask** which word is read most for z of *zwanzig*, six letters later.
-# - **Expect** “twenty”. Reveal, and point at the thickest line, to the w of *twenty*. Then move the slider on from 1, a letter at a time. Blue leads from i on, though i and n belong to *ein*: after e these letters follow from those already written, and with the memory of fifty-seven they come just the same. What is read there matters little, and the row sums to 1 all the same. Where the source decides, at e and at z, look at the thickest line. Try forty-two: z reads *two*, v reads *forty*.
+# - **Expect** “twenty”. Reveal, and point at the thickest line, to the w of *twenty*.
+# - **Then** set the slider to 1 and move it on. Blue leads from i on, though i and n belong to *ein*: after e these letters follow from those already written, and with the memory of fifty-seven they come just the same. What is read there matters little, and the row sums to 1 all the same. Where the source decides, at e and at z, look at the thickest line. If there is time, forty-two: z reads *two*, v reads *forty*.
 # - **Goes wrong**: “n of *ein* reads twenty: is that an error?” A weight says where a letter looks, not what it needs. Or someone takes the memory for the English letters. It is one vector a place, made by the encoder.
 
 # %% tags=["still"]
@@ -46,7 +47,7 @@ demo.still(1)
 # - **Show** above *einund*, which is kept; below the new memory, of *fifty-seven*, which has not been read yet. Say aloud: *sieben-und-fünfzig*.
 # - **Ask** how the word ends. Let them write the whole word down.
 # - **Expect** *einundzwanzig* (“it has read it already”) and *siebenundfünfzig*. Reveal: *einundfünfzig*, fifty-one. Its own letters it reads by self-attention, the source by cross-attention: two inputs, two ways in. (The bars are those of END; letter 7 shows f, fifty 0.85.)
-# - **Goes wrong**: “so it confused the two numbers”. It did what it always does; we exchanged the memory while it was writing. Or: “keys and values come from the decoder”. Then this exchange would do nothing. Choose Memory *of fifty-seven* and move the letters to their end: from the first one it writes *siebenundfünfzig*, whatever the source.
+# - **Goes wrong**: “so it confused the two numbers”. It did what it always does; we exchanged the memory while it was writing. “But *einund* has read the old memory”: for each new letter we run the whole text again, with the new memory only; only the letters themselves stay. Or: “keys and values come from the decoder”. Then this exchange would do nothing. Choose Memory *of fifty-seven* and move the letters to their end: from the first one it writes *siebenundfünfzig*, whatever the source.
 
 # %% tags=["still"]
 demo.still(2)

@@ -22,6 +22,7 @@ demo
 # ### Step 1
 #
 # - **Show** the four columns, from the bottom up. The layer adds two bits: sum is 1 if exactly one is yes, carry is 1 if both are. Take position 1 through by hand: a − b = −2, b − a = 2, a + b − 1 = −1.
+# - **Show**, too, that the lesson wrote no as 0; here it is −1, so that each input has the size 1 and the norm of step 5 leaves it as it is. The differences are twice as large, hence the ½. Column 0 has the right sum; its ✗ is for the carry −3. Look at the first number only.
 # - **Ask** why sum is 0 in every column. Give them half a minute with the pencil.
 # - **Expect** “the weights are wrong”. They are the right ones. The first two hidden numbers are always opposite, and ½ of one plus ½ of the other is 0. Three hidden numbers instead of two did not help: one matrix after another is one matrix.
 # - **Goes wrong**: “then more hidden numbers”. However many: two matrices (and their biases) after one another are again one from 2 numbers to 2, and no straight line parts “exactly one” from “both or none”.
@@ -78,8 +79,8 @@ demo.still(4)
 #
 # - **Show** “Paris” once more: bends and norms are in.
 # - **Ask** what comes first when nobody divides any more, in all 30 layers. The learned gains stay.
-# - **Expect** “something odd, as without the bend”. Reveal: nothing at all. A layer that reads a ten times larger vector adds about a hundred times as much, for its output is a product of two readings; eight layers on, float32 is at its end.
-# - **Goes wrong**: somebody moves the slider: at 10 Paris gets 88 %, not 77 %. Each norm is blind to size, but what the layers add is now small beside a ten times larger embedding. Or “then norm what the layers add to, and it stays small”. That is post-norm, the original order; lesson 07 compares the two. Here the norm stands before each sublayer, and what it adds to is never divided.
+# - **Expect** “something odd, as without the bend”. Reveal: nothing at all. A layer that reads a ten times larger vector adds about a hundred times as much, for its output is a product of two readings; the root mean squares after layers 4 to 8 are 1.5, 326, 4 · 10⁷, 10¹⁷ and 10³⁶, and float32 ends at 3 · 10³⁸.
+# - **Goes wrong**: somebody moves the slider: at 10 Paris gets 88 %, not 77 %. Each norm is blind to size, but it measures a sum: the embedding now weighs ten times as much beside what the layers add, so every later layer reads something else. (Larger is not better: at 2 it is 74 %.) Or “then norm what the layers add to, and it stays small”. That is post-norm, the original order; lesson 07 compares the two. Here the norm stands before each sublayer, and what it adds to is never divided.
 
 # %% tags=["still", "weights"]
 demo.still(5)

@@ -35,7 +35,7 @@ demo.still(0)
 # ### Step 2
 #
 # - **Ask** whether six equal words can be told apart.
-# - **Expect** “no”, by now. Reveal: one point, six equal bars.
+# - **Expect** “no”, by now. Reveal: one point, six equal bars of 2.83.
 # - **Goes wrong**: “the computer knows where they stand in memory”. The formula does not: nothing in it depends on the place.
 
 # %% tags=["still"]
@@ -57,7 +57,7 @@ demo.still(2)
 #
 # - **Ask** what happens to the scores when every point turns on by 40 radians. Let them choose: all change, some change, none.
 # - **Expect** “all change”. Reveal: the left picture has turned, the bars have not.
-# - **Goes wrong**: nothing. Pull the slider of the first position slowly, so that the wheel turns and the bars stand still.
+# - **Goes wrong**: nothing. After the reveal pull the slider of the first position back from 40, slowly, so that the wheel turns and the bars stand still.
 
 # %% tags=["still"]
 demo.still(3)
@@ -77,7 +77,7 @@ demo.still(4)
 # ### Step 6
 #
 # - **Ask** the first question again, now with turned positions.
-# - **Expect** “another output”. Reveal: the output changes from (1.57, −0.12) to (0.82, 0.56).
+# - **Expect** “another output”. Reveal: the output changes from (1.57, −0.12) to (0.82, 0.56). Only queries and keys are turned. The values stay, but their weights change: Anna scores 1.36 before the query and 0.17 after it.
 # - **Goes wrong**: “a causal decoder needs none of this?” A causal mask gives a hint of order too, in two layers or more (lesson 04, step 7).
 
 # %% tags=["still"]
