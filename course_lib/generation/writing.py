@@ -56,17 +56,12 @@ def generate(
     >>> len(generate(decoder, [1, 2, 3], max_new_tokens=5))
     5
     """
-    rows = generate_batch(
-        model,
-        [prompt_ids],
-        max_new_tokens,
-        sampler,
-        eos_id,
-        cache,
-        memory,
-        memory_lengths,
+    prompts = [prompt_ids]
+    rows = _batches(
+        model, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
     )
-    return rows[0]
+    with mode(model, training=False):
+        return [chosen[0] for chosen in rows]
 
 
 def stream(
