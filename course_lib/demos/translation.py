@@ -129,12 +129,13 @@ def _picture(
 ) -> Still:
     """Draw how sure each piece of the best text is, and the texts that were found."""
     now = pieces[:shown]
+    ready = len(now) == min(len(pieces), SHOWN)  # before, it would tell what comes
+    texts = texts if ready else []
     fig, (left, right) = new_stage([1.9, 1])
     source = text if len(text) <= 34 else f"{text[:33]}…"
     left.set_title(f"source: {source}", loc="left", size=15, weight="bold")
     _draw_pieces(left, now, len(pieces))
-    _draw_texts(right, texts if now else [])
-    best, whole = texts[0]
+    _draw_texts(right, texts)
     left_out = f" Not in its vocabulary, left out: {' '.join(unknown)}." * bool(unknown)
     if not now:
         said = f"“{text}” is read, nothing is written yet.{left_out}"
@@ -144,10 +145,11 @@ def _picture(
     so_far = separator.join(one for one, _ in now if one != "END")
     rest = len(pieces) - len(now)
     caption = f"“{text}” → {so_far}{f' … and {rest} more' * bool(rest)}. "
-    caption += f"Least sure: {name}, {least:.0%}; whole text {whole:.0%}.{left_out}"
+    caption += f"Least sure: {name}, {least:.0%}"
+    caption += f"; whole text {texts[0][1]:.0%}.{left_out}" if ready else f".{left_out}"
     alt = (
         f"Left, how sure each piece is: {', '.join(f'{a} {p:.0%}' for a, p in now)}. Right, "
-        f"what the search kept: {', '.join(f'{a} {p:.0%}' for a, p in texts)}."
+        f"what the search kept: {', '.join(f'{a} {p:.0%}' for a, p in texts) or 'nothing yet'}."
     )
     return Still(fig, alt, caption)
 

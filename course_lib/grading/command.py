@@ -66,7 +66,9 @@ def _absent(roster: Path | None, there: set[str]) -> list[Submission]:
     """Add the students of a list who handed nothing in."""
     if roster is None:
         return []
-    names = [line.strip() for line in roster.read_text().splitlines()]
+    names = [
+        line.strip() for line in roster.read_text(encoding="utf-8-sig").splitlines()
+    ]
     return [
         Submission(name, (), "missing", "nothing was handed in")
         for name in dict.fromkeys(names)

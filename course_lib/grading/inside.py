@@ -51,6 +51,14 @@ def _run_cells(cells: list[str], skip: list[int], tell) -> dict[str, Any]:
     shell.showtraceback = lambda *args, **kwargs: None
     # IPython keeps all that is printed, and one who prints for ever fills the memory
     shell._tee = lambda channel: contextlib.nullcontext()
+    # `%matplotlib inline`, the usual first line, is for a kernel; its cell goes on here
+    run_magic = shell.run_line_magic
+
+    def line_magic(name, line, _stack_depth=1):
+        with contextlib.suppress(Exception):
+            return run_magic(name, line, _stack_depth + 1)
+
+    shell.run_line_magic = line_magic
     for at, source in enumerate(cells):
         if at not in skip:
             tell(cell=at)

@@ -1,5 +1,6 @@
 """Values as JSON: what leaves a sandbox is numbers and texts, and nothing that runs."""
 
+import math
 from typing import Any
 
 import torch
@@ -109,6 +110,9 @@ def _tensor(dtype: Any, shape: Any, numbers: Any) -> Tensor:
         raise WireError("a tensor without numbers")
     if len(shape) > DEEPEST or any(not 0 <= n <= MOST_NUMBERS for n in shape):
         raise WireError("a shape of no tensor")
+    # an empty tensor needs no numbers, but who walks through its axes needs time
+    if math.prod(n for n in shape if n) > MOST_NUMBERS:
+        raise WireError("a shape of too many places")
     try:
         return torch.tensor(numbers, dtype=DTYPES[dtype]).reshape(shape)
     except (RuntimeError, ValueError, OverflowError, TypeError) as error:

@@ -84,7 +84,9 @@ def odd_but_honest(folder):
         "display(1)",
         "input()",
     ]
-    put("magics", nbformat.writes(notebook([*magics, *solved()])))
+    # the imports count, whatever a line above them says
+    first = f"%matplotlib inline\n%matplotlib widget\n{imports}"
+    put("magics", nbformat.writes(notebook([*magics, first, *rest])))
     mixed = new_notebook(cells=[new_markdown_cell("# mine"), *plain.cells])
     put("extra text", nbformat.writes(mixed))
     as_lambda = re.sub(r"def packed_mask\(", "def my_mask(", "\n".join(solved()[1:2]))

@@ -109,6 +109,8 @@ def test_a_value_comes_back_as_it_was():
         {"dtype": "object", "shape": [1], "numbers": [1.0]},
         {"dtype": "float32", "shape": [1], "numbers": ["x"]},
         {"dtype": "float32", "shape": [10**12, 0], "numbers": []},
+        {"dtype": "float32", "shape": [6] * 19 + [0], "numbers": []},
+        {"dtype": "float32", "shape": [15_000, 15_000, 0], "numbers": []},
         {"dtype": "int64", "shape": [1], "numbers": [10**30]},
         {"dtype": ["float32"], "shape": 1, "numbers": {}},
         {"parts": [1]},

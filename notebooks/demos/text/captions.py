@@ -34,9 +34,9 @@ demo.still(0)
 # %% [markdown] tags=["notes"]
 # ### Step 2
 #
-# - **Show** the two drafts. Only *What do you* is shown. Marks and capitals are not compared, so *want* and *want?* agree, too, but a last word with a full stop or a question mark waits.
+# - **Show** the two drafts. Only *What do you* is shown. Marks and capitals are not compared, so *want* and *want?* agree, too, but the last word of the *newest* draft waits if it has a full stop or a question mark.
 # - **Ask** what is shown after the next draft. They have both texts: let them apply the rule.
-# - **Expect** “What do you want to do”. The draft *before* is *What do you want?*: with that the new one shares four words.
+# - **Expect** “What do you” from those who let *want?* wait again: it is no longer the last word of the newest draft. Or “What do you want to do”. The draft *before* is *What do you want?*: with that the new one shares four words.
 # - **Goes wrong**: someone compares with the draft before last. Two in a *row*.
 
 # %% tags=["still", "weights"]

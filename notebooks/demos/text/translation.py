@@ -24,7 +24,7 @@ demo
 # - **Show** the source and the empty charts. Move Pieces slowly instead of Reveal, if there is time.
 # - **Ask** for the first German letter of forty-two: f, v or z?
 # - **Expect** f or v, the letters of forty and *vierzig*. Reveal: z of *zwei*, two-and-forty. Left: how sure it was of each piece; right: the whole text, all pieces multiplied.
-# - **Goes wrong**: a number from the audience with a digit or above a million. It answers, and wrongly: keep that for step 3.
+# - **Goes wrong**: a number from the audience with a digit, or of a million or more (*42* gives *24. Februar 2444*, 99 % sure). It answers, and wrongly: keep that for step 3.
 
 # %% tags=["still"]
 demo.still(0)
