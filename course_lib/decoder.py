@@ -59,8 +59,7 @@ class Decoder(nn.Module):
             self.head = Linear(config.d_model, config.vocab_size, bias=False)
         self.to_empty(device=torch.get_default_device())
         if config.tie_weights:
-            # The head's layout: it reads the whole weight, the embedding a row a token.
-            self.embedding.weight = self.head.weight
+            self.head.weight = self.embedding.weight
         if initialise:
             initialise_weights(self, config, generator)
 

@@ -41,14 +41,10 @@ class TokenEmbedding(nn.Embedding):
         residual = super().forward(tokens)
         if self.config.embed_scale:
             residual = residual * math.sqrt(self.config.d_model)
-        if positions.ndim == 2:
-            positions = positions.clamp(min=0)  # padding needs some place, too
-        placed = self.positions.embed(positions)
+        placed = self.positions.embed(positions.clamp(min=0))
         if placed is not None:
             residual = residual + placed.to(residual.dtype)
-        if self.training and self.config.dropout:
-            residual = F.dropout(residual, self.config.dropout)
-        return residual
+        return F.dropout(residual, self.config.dropout, self.training)
 
     def check(self, tokens: Tensor) -> None:
         """Raise a ValueError unless tokens are (batch, position) ids of the vocabulary."""

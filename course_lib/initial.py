@@ -4,7 +4,6 @@ import torch
 from torch import nn
 
 from course_lib.config import DecoderConfig
-from course_lib.linear import draw_weight
 from course_lib.norms import LayerNorm, RMSNorm
 from course_lib.positions import LearnedPositions, RelativePositions
 
@@ -39,21 +38,14 @@ def initialise_weights(
     for name, part in module.named_modules():
         if isinstance(part, nn.Embedding):
             std = config.d_model**-0.5 if config.embed_scale else 0.02
-            # Drawn row by row, also where a tied head lays the weight out otherwise.
-            drawn = torch.empty_like(
-                part.weight, memory_format=torch.contiguous_format, requires_grad=False
-            )
-            nn.init.normal_(drawn, std=std, generator=generator)
-            part.weight.data.copy_(drawn)
+            nn.init.normal_(part.weight, std=std, generator=generator)
         elif isinstance(part, nn.Linear | nn.Conv1d):
             if embedding is not None and part.weight is embedding.weight:
                 continue  # a tied head starts as the embedding
             writes = config.pre_norm and name.endswith("to_output")
-            gain = n_writers**-0.5 if writes else 1.0
-            if isinstance(part, nn.Linear):
-                draw_weight(part.weight, gain, generator)
-            else:
-                nn.init.xavier_normal_(part.weight, gain, generator)
+            nn.init.xavier_normal_(
+                part.weight, n_writers**-0.5 if writes else 1.0, generator
+            )
             if part.bias is not None:
                 nn.init.zeros_(part.bias)
         elif isinstance(part, LayerNorm | RMSNorm):

@@ -1,6 +1,7 @@
 """Normalisation: bring each position's vector to a standard size, then let it be learned."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 
@@ -31,7 +32,7 @@ def layer_norm(
     tensor([-1.0000,  1.0000])
     """
     _require_width("layer_norm", x, gain, bias)
-    return torch.layer_norm(x, gain.shape, gain, bias, eps)
+    return F.layer_norm(x, gain.shape, gain, bias, eps)
 
 
 def rms_norm(x: Tensor, gain: Tensor, eps: float = 1e-5) -> Tensor:
@@ -57,7 +58,7 @@ def rms_norm(x: Tensor, gain: Tensor, eps: float = 1e-5) -> Tensor:
     tensor([0.2000, 1.4000])
     """
     _require_width("rms_norm", x, gain, None)
-    return torch.rms_norm(x, gain.shape, gain, eps)
+    return F.rms_norm(x, gain.shape, gain, eps)
 
 
 class LayerNorm(nn.Module):

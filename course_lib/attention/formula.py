@@ -8,8 +8,6 @@ from torch import Tensor
 
 from course_lib.masks import causal_mask
 
-FEW_KEYS = 32  # the kernel swallows NaN below one vector register of keys: 8, or 16
-
 
 def attention(
     queries: Tensor,
@@ -83,20 +81,15 @@ def _met_nan(queries: Tensor, keys: Tensor, outputs: Tensor, masked: bool) -> bo
     """Whether NaN may have gone astray: spread from behind a mask, or been swallowed.
 
     With few keys torch's CPU kernel makes 0 of NaN scores, and the explicit formula
-    keeps hidden NaN out of its outputs but not of its gradients; there NaN is looked
-    for in what goes in. A sum finds it in one cheap pass. Elsewhere a mask alone can
-    hide it, and without one it reaches whom it should: a step of decoding does not look
-    through all its keys. Unmasked attention on a GPU is left alone: a look would make
-    the host wait for each layer.
+    keeps hidden NaN out of its outputs but not of its gradients; so NaN is looked for
+    in what goes in, too. A sum finds it in one cheap pass. Unmasked attention on a GPU
+    is left alone: a look would make the host wait for each layer.
     """
-    look_in = keys.shape[-2] < FEW_KEYS or torch.is_grad_enabled()
-    if not masked and (not look_in or queries.device.type != "cpu"):
+    if not masked and queries.device.type != "cpu":
         return False
     with torch.no_grad():
-        met = outputs.isnan().any() if masked else outputs.new_zeros((), dtype=bool)
-        if look_in:
-            met = met | (queries.sum() + keys.sum()).isnan()
-        return bool(met)
+        inputs = (queries.sum() + keys.sum()).isnan()
+        return bool(inputs | (outputs.isnan().any() if masked else inputs))
 
 
 def attention_scores(

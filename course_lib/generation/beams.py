@@ -11,7 +11,6 @@ from course_lib.generation.prompts import (
     last_logits,
     prompt_ids_of,
 )
-from course_lib.modes import mode
 from course_lib.sampling import top_k
 
 
@@ -76,8 +75,7 @@ def beam_search(
     cache = decoder.new_cache(1, max_length=len(prompt) + max_new_tokens)
     beams = [([], 0.0)]  # (new ids, sum of log-probabilities)
     for _ in range(max_new_tokens):
-        with mode(decoder, training=False):
-            logits = last_logits(decoder, feed, None, cache, memory, memory_lengths)
+        logits = last_logits(decoder, feed, None, cache, memory, memory_lengths)
         memory = memory_lengths = None
         beams, parents = _extend_beams(beams, logits, n_beams, eos_id, length_penalty)
         if record is not None:

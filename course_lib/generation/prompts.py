@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from course_lib.modes import mode
+
 
 def prompt_ids_of(prompt: Sequence[int] | Tensor) -> list[int]:
     """Return a prompt as a list of ids, or raise a ValueError that says what is wrong."""
@@ -88,16 +90,15 @@ def pad(rows: list[list[int]], device: torch.device) -> tuple[Tensor, list[int] 
 
 @torch.inference_mode()
 def last_logits(decoder, tokens, lengths, cache, memory, memory_lengths) -> Tensor:
-    """Score the token after the last real one of each row: (batch, vocab).
-
-    In the decoder's own mode: who calls this in a loop switches dropout off around it.
-    """
-    logits = decoder(
-        tokens,
-        memory,
-        lengths=lengths,
-        memory_lengths=memory_lengths,
-        cache=cache,
-        only_last=True,
-    )
+    """Score the token after the last real one of each row: (batch, vocab)."""
+    # Around each call and not around a stream, whose consumer may train in between.
+    with mode(decoder, training=False):
+        logits = decoder(
+            tokens,
+            memory,
+            lengths=lengths,
+            memory_lengths=memory_lengths,
+            cache=cache,
+            only_last=True,
+        )
     return logits[:, 0]

@@ -12,7 +12,6 @@ from course_lib.generation.prompts import (
     prompt_ids_of,
 )
 from course_lib.kv_cache import KeyValueCache
-from course_lib.modes import mode
 from course_lib.sampling import Sampler
 
 
@@ -56,12 +55,18 @@ def generate(
     >>> len(generate(decoder, [1, 2, 3], max_new_tokens=5))
     5
     """
-    prompts = [prompt_ids]
-    rows = _batches(
-        model, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
+    return list(
+        stream(
+            model,
+            prompt_ids,
+            max_new_tokens,
+            sampler,
+            eos_id,
+            cache,
+            memory,
+            memory_lengths,
+        )
     )
-    with mode(model, training=False):
-        return [chosen[0] for chosen in rows]
 
 
 def stream(
@@ -110,7 +115,7 @@ def stream(
         memory,
         memory_lengths,
     )
-    return (chosen[0] for chosen in _evaluating(model, rows))
+    return (chosen[0] for chosen in rows)
 
 
 def generate_batch(
@@ -152,24 +157,12 @@ def generate_batch(
     [4, 4]
     """
     written: list[list[int]] = [[] for _ in prompts]
-    steps = _batches(
+    for chosen in _batches(
         model, prompts, max_new_tokens, sampler, eos_id, cache, memory, memory_lengths
-    )
-    with mode(model, training=False):
-        for chosen in steps:
-            for row, new_id in chosen.items():
-                written[row].append(new_id)
+    ):
+        for row, new_id in chosen.items():
+            written[row].append(new_id)
     return written
-
-
-def _evaluating(model: nn.Module, steps: Iterator) -> Iterator:
-    """Take each step in evaluation mode; the consumer may train between two of them."""
-    while True:
-        with mode(model, training=False):
-            step = next(steps, None)
-        if step is None:
-            return
-        yield step
 
 
 def _batches(

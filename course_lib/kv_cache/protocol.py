@@ -285,8 +285,7 @@ class KeyValueCache(SourceCache):
                 f"layer {layer} holds {self._counts[layer]} tokens and the step was planned for "
                 f"{step.before}; plan a step right before its pass, and use it once per layer"
             )
-        if not torch.is_inference_mode_enabled():
-            self._make_usable(layer)
+        self._make_usable(layer)
         keys, values = self._write(layer, keys, values, step)
         self._counts[layer] = step.after
         return keys, values, step.key_positions

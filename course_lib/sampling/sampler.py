@@ -89,7 +89,15 @@ class Sampler:
             ValueError: a penalty is set and no history given, logits hold NaN, or
                 suppress does not fit them.
         """
-        logits = self._penalised(logits, history)
+        if self.suppress is not None:
+            logits = suppress(logits, self.suppress)
+        if self.repetition_penalty is not None:
+            if history is None:
+                raise ValueError(
+                    "this sampler has a repetition_penalty and got no history; pass the ids of "
+                    "each row so far"
+                )
+            logits = repetition_penalty(logits, history, self.repetition_penalty)
         logits = apply_temperature(logits, self.temperature)
         for setting, keep in (
             (self.top_k, top_k),
@@ -118,33 +126,21 @@ class Sampler:
             raise ValueError(
                 f"logits have shape {tuple(logits.shape)}; pass (batch, vocab)"
             )
-        if not logits.is_floating_point() or not logits.amax(-1).isfinite().all():
-            check_logits(logits)
+        check_logits(logits)
+        if bool((logits.amax(-1).isinf()).any()):
             raise ValueError(
                 "a row of logits holds +inf or nothing but -inf, so it has no probabilities; "
                 "look for an overflow or a filter that hides every id"
             )
-        if self.temperature == 0:  # no filter hides the largest
-            return self._penalised(logits, history).argmax(-1)
-        probabilities = probabilities_of(self.filtered(logits, history)).cpu()
+        kept = self.filtered(logits, history)
+        if self.temperature == 0:
+            return kept.argmax(-1)
+        probabilities = probabilities_of(kept).cpu()
         drawn = [
             torch.multinomial(row, 1, generator=self._generator(index))
             for index, row in enumerate(probabilities)
         ]
         return torch.cat(drawn).to(logits.device)
-
-    def _penalised(self, logits: Tensor, history) -> Tensor:
-        """Apply what comes before the temperature: it may change which is the largest."""
-        if self.suppress is not None:
-            logits = suppress(logits, self.suppress)
-        if self.repetition_penalty is None:
-            return logits
-        if history is None:
-            raise ValueError(
-                "this sampler has a repetition_penalty and got no history; pass the ids of "
-                "each row so far"
-            )
-        return repetition_penalty(logits, history, self.repetition_penalty)
 
     def _generator(self, row: int) -> torch.Generator:
         """Return the generator of a row, made when the row first draws."""

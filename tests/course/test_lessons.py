@@ -337,8 +337,8 @@ FAULTS = [
     (
         "08_decoder",
         "decoder.py",
-        "self.embedding.weight = self.head.weight",
-        "self.embedding.weight = nn.Parameter(self.head.weight.detach().clone())",
+        "self.head.weight = self.embedding.weight",
+        "self.head.weight = nn.Parameter(self.embedding.weight.detach().clone())",
     ),
     (
         "08_decoder",

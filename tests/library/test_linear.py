@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.linear import Linear, draw_weight
+from course_lib.linear import Linear
 from tests.library.families import randomise
 from tests.library.parity import assert_same_modules, normal
 
@@ -40,17 +40,6 @@ def test_the_weights_of_one_input_stand_side_by_side_and_stay_so():
     for one in (layer, copy.deepcopy(layer), copy.deepcopy(layer).double(), empty):
         assert one.weight.shape == (5, 3)
         assert one.weight.stride() == (1, 5)
-
-
-def test_memory_runs_along_the_longer_axis_and_a_seed_gives_the_same_numbers():
-    narrow, wide = (Linear(*sizes) for sizes in ((5, 3), (3, 5)))
-    assert (narrow.weight.stride(), wide.weight.stride()) == ((5, 1), (1, 5))
-    other_layout = nn.Parameter(torch.empty(5, 3).t())
-    drawn = []
-    for weight in (narrow.weight, other_layout):
-        draw_weight(weight, generator=torch.Generator().manual_seed(7))
-        drawn.append(weight)
-    assert torch.equal(*drawn)
 
 
 def test_it_starts_from_glorots_distribution_and_a_bias_of_zero():

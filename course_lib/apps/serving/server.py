@@ -10,7 +10,6 @@ from course_lib.decoder import Decoder
 from course_lib.generation import pad_rows
 from course_lib.generation.prompts import last_logits, prompt_ids_of
 from course_lib.kv_cache import BlockPool, PagedCache
-from course_lib.modes import mode
 from course_lib.sampling import Sampler
 from course_lib.sampling.filters import check_logits
 
@@ -184,8 +183,7 @@ class Server:
         """Feed each its next chunk; return the scores after it, (batch, vocab)."""
         feed = [request.next_chunk(self.chunk) for request in active]
         tokens, lengths = pad_rows(feed, self.model.embedding.weight.device)
-        caches = [request.cache for request in active]
-        with mode(self.model, training=False), PagedCache.together(caches) as batch:
+        with PagedCache.together([request.cache for request in active]) as batch:
             logits = last_logits(self.model, tokens, lengths, batch, None, None)
         check_logits(logits)
         self.n_forwards += 1
