@@ -61,8 +61,8 @@ def demo() -> Demo:
             after={"heard": 1.0},
         ),
         Step(
-            "Two drafts in a row must agree; the newest one's last word waits if it has . or ?. "
-            "Next draft: “What do you want to do to me?” What is shown?",
+            "Two drafts in a row must agree; the newest one's last word waits at . or ?. Next: "
+            "“What do you want to do to me?” What is shown?",
             "“What do you want”, four words. “to do to me?” has to wait, and “to me?” is "
             "never seen.",
             before={"heard": 1.0},
