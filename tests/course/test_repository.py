@@ -310,6 +310,12 @@ def test_pre_commit_uses_the_pinned_ruff():
     assert all("==" in line for line in named)
 
 
+def test_nothing_that_git_ignores_is_in_the_repository():
+    command = ["git", "ls-files", "--cached", "--ignored", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert listed.stdout == ""
+
+
 def test_no_file_is_larger_than_500_kb_but_for_weights_of_our_own():
     trained = ROOT / "course_lib" / "pretrained" / "trained"
     for path in tracked_files():
