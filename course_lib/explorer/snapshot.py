@@ -4,7 +4,8 @@ import base64
 import json
 from collections.abc import Iterable
 
-from course_lib.explorer.widget import Explorer, page_source
+from course_lib.explorer.source import page_source
+from course_lib.explorer.widget import Explorer
 
 MOST_BYTES = 8_000_000
 PAGE = """<!doctype html>

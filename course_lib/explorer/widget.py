@@ -1,42 +1,19 @@
 """The explorer as a widget: Python keeps the numbers, the page draws them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import anywidget
-import torch
 import traitlets
-from torch import Tensor
 
-from course_lib.decoder import Decoder
 from course_lib.explorer.answers import answer, header
 from course_lib.explorer.fits import check_fits, settings_of
+from course_lib.explorer.source import PAGE, page_source
 from course_lib.explorer.still import draw_still
 from course_lib.figures import Still
 from course_lib.trace import Trace
 from course_lib.trace.buffer import packed
 
-PAGE = Path(__file__).parent / "page"
-# one ES module without imports, in this order
-PARTS = (
-    "elements",
-    "colours",
-    "sizes",
-    "drawing",
-    "store",
-    "controls",
-    "predict",
-    "whole",
-    "alignment",
-    "head",
-    "feed",
-    "sampler",
-    "beams",
-    "training",
-    "steps",
-    "explorer",
-)
 MODES = ("global", "local", "dynamic", "static")
 KINDS = ("self", "cross", "feed_forward")
 # what look() moves, and state gives
@@ -44,17 +21,6 @@ STATE = (
     *("mode", "step", "layer", "head", "kind", "cell", "masked", "training_shown"),
     *("temperature", "top_k", "top_p", "min_p", "predict"),
 )
-
-
-def page_source() -> str:
-    """Return the page's program: one ES module that imports nothing.
-
-    Lesson: notebooks/00_start.ipynb
-
-    >>> page_source().count("export default")
-    1
-    """
-    return "\n".join((PAGE / f"{part}.js").read_text("utf-8") for part in PARTS)
 
 
 class Explorer(anywidget.AnyWidget):
@@ -92,6 +58,7 @@ class Explorer(anywidget.AnyWidget):
     Lesson: notebooks/00_start.ipynb
 
     >>> from course_lib.decoder import Decoder, DecoderConfig
+    >>> from course_lib.explorer import explore
     >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
     >>> explorer = explore(decoder, [1, 2, 3], max_new_tokens=2, mode="local")
     >>> explorer.look(step=1, layer=1, head=2)
@@ -152,6 +119,7 @@ class Explorer(anywidget.AnyWidget):
         Lesson: notebooks/00_start.ipynb
 
         >>> from course_lib.decoder import Decoder, DecoderConfig
+        >>> from course_lib.explorer import explore
         >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
         >>> explorer = explore(decoder, [1, 2, 3])
         >>> explorer.look(mode="local", layer=1, head=2)
@@ -273,52 +241,3 @@ def _sentences() -> Iterator[None]:
 def _nearest(number: int, count: int) -> int:
     """Return the nearest number from 0 to below a count."""
     return max(0, min(number, count - 1))
-
-
-def explore(
-    model: Decoder,
-    tokens: Sequence[int] | Tensor,
-    memory: Tensor | None = None,
-    max_new_tokens: int = 0,
-    text: Callable[[int], str] = str,
-    memory_strings: Sequence[str] = (),
-    **settings,
-) -> Explorer:
-    """Run a decoder in the three ways that the explorer compares, and look at it.
-
-    It writes with a cache; then everything written goes through the model once more
-    without its causal mask, and once as a training row: each token's target is the next.
-
-    Args:
-        model: a Decoder, or an EncoderDecoder whose decoder writes.
-        tokens: (position,) ids of the prompt.
-        memory: (1, key, d_model) for cross-attention.
-        max_new_tokens: tokens to write after the prompt.
-        text: turns an id into what is shown.
-        memory_strings: what stands at each place of the memory.
-        **settings: sampler, eos_id, use_cache, n_beams and length_penalty as in
-            Trace.record; all others as in Explorer.
-
-    Raises:
-        ValueError: as Trace.record and Explorer.
-
-    Lesson: notebooks/00_start.ipynb
-
-    >>> from course_lib.decoder import Decoder, DecoderConfig
-    >>> decoder = Decoder(DecoderConfig(vocab_size=11, d_model=6, n_layers=2, n_heads=3))
-    >>> explore(decoder, [1, 2, 3], max_new_tokens=4).header["traces"]["main"]["n_memory"]
-    0
-    """
-    of_record = ("sampler", "eos_id", "use_cache", "n_beams", "length_penalty")
-    recorded = {name: settings.pop(name) for name in of_record if name in settings}
-    shown = {"memory": memory, "text": text, "memory_strings": memory_strings}
-    trace = Trace.record(
-        model, tokens, max_new_tokens=max_new_tokens, **shown, **recorded
-    )
-    written = torch.tensor(trace.tokens)
-    unmasked = training = None
-    if trace.config["causal"]:
-        unmasked = Trace.record(model, written, masked=False, **shown)
-    if len(written) > 1:
-        training = Trace.record(model, written[:-1], targets=written[1:], **shown)
-    return Explorer(trace, unmasked, training, **settings)

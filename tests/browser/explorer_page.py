@@ -10,7 +10,7 @@ import time
 
 from selenium.webdriver.common.by import By
 
-from course_lib.explorer.widget import PAGE, page_source
+from course_lib.explorer.source import PAGE, page_source
 from tests.browser.lab import until
 
 # JupyterLab's own values; "" is a page without its variables.

@@ -62,7 +62,7 @@ def library_definitions(module):
     files = [file for file in files if file.name != "command.py"]
     offered = {  # the rest is their own: wrong answers, and how things are shown
         "feedback": ["checking.py", "result.py"],
-        "explorer": ["widget.py"],
+        "explorer": ["widget.py", "runs.py"],
     }
     if module in offered:
         files = [place / name for name in offered[module]]
